@@ -1,0 +1,103 @@
+# Everything starts here: `make help`. The work is done by scripts/setup.py, scripts/sbt and scripts/env.
+PYTHON ?= python3
+ARGS ?=
+
+VERSION := $(shell sed -n 's/^version=//p' versions.properties)
+SPARK := $(shell sed -n 's/^spark=\([0-9]*\.[0-9]*\).*/\1/p' versions.properties)
+JAR := dist/spark-cer_$(SPARK)_2.13-$(VERSION).jar
+WHEEL := dist/spark_cer-$(VERSION)-py3-none-any.whl
+READY := .tools/ready
+RUN := scripts/env .venv/bin/python
+
+# Folders are listed too: their time changes when a file is removed.
+JVM := $(shell find jvm/engine/src/main jvm/spark/src/main 2>/dev/null)
+PY := $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
+TYPED := $(foreach d,python tests integration examples,$(if $(shell find $(d) -name '*.py' 2>/dev/null),$(d)))
+
+TARGETS := help setup jar wheel demo test test-scala test-python test-long lint fmt bench clean
+.PHONY: $(TARGETS)
+.SUFFIXES:
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+# Asked here and not by a catch-all rule, which would take `make tests` for the folder of that name and do nothing.
+UNKNOWN := $(filter-out $(TARGETS) $(JAR) $(WHEEL) dist/core.jar,$(MAKECMDGOALS))
+ifneq ($(UNKNOWN),)
+$(error There is no target "$(firstword $(UNKNOWN))"; choose one of: $(TARGETS))
+endif
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' Makefile | while read -r target text; do printf '  make %-12s %s\n' "$$target" "$$text"; done
+
+define SETUP
+command -v $(PYTHON) >/dev/null 2>&1 || { echo "There is no $(PYTHON): install Python 3.10 or later, or name one, for example \`make demo PYTHON=python3.12\`." >&2; exit 1; }; \
+$(PYTHON) scripts/setup.py
+endef
+
+setup: ## prepare .venv, Java, sbt and the libraries (the other targets do it by themselves)
+	@$(SETUP)
+
+$(READY): scripts/setup.py scripts/requirements.txt versions.properties project/build.properties
+	@$(SETUP)
+
+jar: $(JAR) dist/core.jar ## dist/core.jar, for spark-submit --jars
+
+$(JAR): $(JVM) build.sbt versions.properties $(wildcard project/*.sbt project/*.scala project/*.properties) | $(READY)
+	@echo "Compiling the jar ..."
+	@scripts/sbt spark/dist
+
+dist/core.jar: $(JAR)
+	@cp $(JAR) $@
+
+wheel: $(WHEEL) ## dist/spark_cer-*.whl, with the jar inside
+
+$(WHEEL): $(JAR) $(PY) pyproject.toml scripts/hatch_build.py $(wildcard README.md LICENSE) | $(READY)
+	@echo "Building the wheel ..."
+	@rm -f dist/*.whl
+	@.venv/bin/python -m hatchling build -t wheel -d dist
+
+demo: $(JAR) ## find patterns in generated events, in batch and as a stream
+	@$(RUN) examples/demo.py $(ARGS)
+
+# The jar is removed first, so that the Python tests never see an old one.
+define TEST
+rm -f dist/*.jar; \
+scripts/sbt spark/dist test; scala=$$?; \
+[ -f $(JAR) ] || { echo "The jar did not compile, so the Python tests were not run." >&2; exit 1; }; \
+[ $$scala = 0 ] || echo "The Scala tests failed (see above); the Python tests follow." >&2; \
+$(RUN) -m pytest $(1); python=$$?; \
+[ $$scala = 0 ] && [ $$python = 0 ]
+endef
+
+test: $(READY) ## all tests, Scala and Python
+	@$(call TEST,tests)
+
+test-scala: $(READY) ## the Scala tests; ARGS='*Parser*' picks suites
+	@scripts/sbt $(if $(ARGS),"testOnly $(ARGS)",test)
+
+test-python: $(JAR) ## the Python tests; ARGS='-k stream' goes to pytest
+	@$(RUN) -m pytest $(or $(ARGS),tests)
+
+test-long: export CER_LONG = 1
+test-long: $(READY) ## all tests in their long form, and integration/
+	@$(call TEST,tests integration)
+
+lint: $(READY) ## scalafmt, fatal warnings, ruff, mypy
+	@status=0; \
+	scripts/sbt Test/compile scalafmtCheckAll scalafmtSbtCheck || status=1; \
+	$(RUN) -m ruff check --quiet . || status=1; \
+	$(RUN) -m ruff format --check --quiet . || { echo "Some Python files are not formatted: run \`make fmt\`." >&2; status=1; }; \
+	$(RUN) -m mypy $(TYPED) || status=1; \
+	exit $$status
+
+fmt: $(READY) ## format all sources
+	@scripts/sbt scalafmtAll scalafmtSbt
+	@$(RUN) -m ruff check --quiet --fix . ; $(RUN) -m ruff format .
+
+bench: $(READY) ## JMH benchmarks of the engine; ARGS goes to JMH
+	@scripts/env sh -c '[ -x "$$JAVA_HOME/bin/javac" ]' || { echo "The benchmarks need a Java with a compiler, and the one in use ($$(cat .tools/java-home)) has none: install a JDK 17 or later, run \`make setup\` and try again." >&2; exit 1; }
+	@scripts/sbt "benchmarks/Jmh/run $(ARGS)"
+
+clean: ## remove what was built (.venv and .tools stay)
+	@rm -rf dist target project/target project/project jvm/*/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find python tests integration examples scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,72 @@
+// Three rings, each of which sees only the ones inside it: engine < spark < benchmarks.
+ThisBuild / organization := "io.github.spark-cer"
+ThisBuild / version := Versions("version")
+ThisBuild / scalaVersion := Versions("scala")
+ThisBuild / scalacOptions ++= Seq(
+  Java.bytecode,
+  "-deprecation",
+  "-feature",
+  "-unchecked",
+  "-Xlint:_,-byname-implicit",
+  "-Wunused",
+  "-Wvalue-discard",
+  "-Wdead-code",
+  "-Werror"
+)
+ThisBuild / javacOptions ++= Seq("--release", "17")
+ThisBuild / testFrameworks := Seq(TestFrameworks.MUnit)
+
+val tested = Seq(
+  libraryDependencies ++= Seq(
+    "org.scalameta" %% "munit" % Versions("munit") % Test,
+    "org.scalameta" %% "munit-scalacheck" % Versions("munitScalacheck") % Test
+  ),
+  Test / fork := true
+)
+
+/** What Spark needs opened on Java 17 and later when it is not started by its own scripts. */
+val sparkJava = Seq(
+  "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
+  "java.util.concurrent", "java.util.concurrent.atomic"
+).map(p => s"--add-opens=java.base/$p=ALL-UNNAMED") ++ Seq(
+  "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
+  "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+  "--add-opens=java.base/sun.nio.cs=ALL-UNNAMED",
+  "--add-opens=java.base/sun.security.action=ALL-UNNAMED",
+  "--add-opens=java.base/sun.util.calendar=ALL-UNNAMED",
+  "-Djdk.reflect.useDirectMethodHandle=false",
+  "-Dio.netty.tryReflectionSetAccessible=true"
+)
+
+lazy val dist = taskKey[File]("The jar for spark-submit in dist/, under its full name and as core.jar.")
+
+/** CEQL, automata, tECS, evaluation. Knows no Spark and has no dependency. */
+lazy val engine = (project in file("jvm/engine"))
+  .settings(tested)
+  .settings(name := "spark-cer-engine")
+
+/** Binding to DataFrames, streaming state, typed output. Spark itself is the platform's. */
+lazy val spark = (project in file("jvm/spark"))
+  .dependsOn(engine % "compile->compile;test->test")
+  .settings(tested)
+  .settings(
+    name := "spark-cer",
+    libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark") % Provided,
+    Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g"),
+    assembly / assemblyJarName := s"spark-cer_${Versions.sparkMinor}_2.13-${version.value}.jar",
+    assembly / assemblyOption ~= (_.withIncludeScala(false)),
+    dist := {
+      val jar = assembly.value
+      val folder = (ThisBuild / baseDirectory).value / "dist"
+      IO.delete((folder * "*.jar").get())
+      for (name <- Seq("core.jar", jar.getName)) IO.copyFile(jar, folder / name)
+      folder / jar.getName
+    }
+  )
+
+lazy val benchmarks = (project in file("jvm/benchmarks"))
+  .enablePlugins(JmhPlugin)
+  .dependsOn(engine, spark)
+  .settings(name := "spark-cer-benchmarks", libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark"))
+
+lazy val root = (project in file(".")).aggregate(engine, spark, benchmarks).settings(publish / skip := true)

@@ -1,0 +1,157 @@
+package sparkcer.engine.automaton
+
+import scala.collection.mutable
+
+/** The determinized automaton, built as far as events have asked for it. States and event classes are numbered in order of
+  * discovery; state 0 is initial. An event's *class* is the set of guards it passes.
+  *
+  * It is a cache and bounded as one: past `maxStates` states or about `maxBytes` bytes it is [[full]], and its owner starts
+  * a new one with the states in use. It never forgets by itself, so a number stays valid as long as the object.
+  */
+final class Determinized(construction: Construction, maxStates: Int, maxBytes: Long) {
+  import Determinized._
+
+  private val ids = mutable.HashMap.empty[Words, Int]
+  private var configurations = new Array[Array[Long]](16)
+  private var stateCount = 0
+  private var bytes = 0L
+
+  /** `table(class)(state)`, null where not yet asked. */
+  private var table = new Array[Array[Moves]](16)
+
+  /** `skips(class)` has a bit for each state that the class is known to leave untouched. */
+  private var skips = new Array[Array[Long]](16)
+  private var classMasks = new Array[Array[Long]](16)
+  private var classCount = 0
+  private val classIds = mutable.HashMap.empty[Words, Int]
+
+  /** Words of a mask. */
+  val maskWords: Int = math.max(1, (construction.cea.guards.length + 63) / 64)
+
+  /** With few guards a mask is an index. */
+  private val small = if (construction.cea.guards.length <= SmallBits) Array.fill(1 << construction.cea.guards.length)(-1) else null
+  private val byMask = new mutable.LongMap[Int]
+
+  intern(construction.initial)
+
+  def states: Int = stateCount
+  def classes: Int = classCount
+  def full: Boolean = stateCount > maxStates || bytes > maxBytes
+
+  def configuration(state: Int): Array[Long] = configurations(state)
+
+  /** The number of a state given as sets of CEA states. */
+  def intern(configuration: Array[Long]): Int = {
+    val key = new Words(configuration)
+    ids.getOrElse(
+      key, {
+        if (stateCount == configurations.length) configurations = java.util.Arrays.copyOf(configurations, 2 * stateCount)
+        configurations(stateCount) = configuration
+        ids(key) = stateCount
+        stateCount += 1
+        bytes += 96 + 8 * configuration.length
+        stateCount - 1
+      }
+    )
+  }
+
+  /** The class of a mask of at most 64 guards. */
+  def classOf(mask: Long): Int =
+    if (small != null) {
+      val c = small(mask.toInt)
+      if (c >= 0) c else { val n = newClass(Array(mask)); small(mask.toInt) = n; n }
+    } else byMask.getOrElseUpdate(mask, newClass(Array(mask)))
+
+  /** The class of a mask of any length, in `maskWords` words. */
+  def classOf(mask: Array[Long]): Int =
+    if (mask.length == 1) classOf(mask(0))
+    else classIds.getOrElse(new Words(mask), { val own = mask.clone(); val n = newClass(own); classIds(new Words(own)) = n; n })
+
+  private def newClass(mask: Array[Long]): Int = {
+    if (classCount == table.length) {
+      table = java.util.Arrays.copyOf(table, 2 * classCount)
+      skips = java.util.Arrays.copyOf(skips, 2 * classCount)
+      classMasks = java.util.Arrays.copyOf(classMasks, 2 * classCount)
+    }
+    table(classCount) = new Array[Moves](16)
+    skips(classCount) = new Array[Long](1)
+    classMasks(classCount) = mask
+    classCount += 1
+    bytes += 256
+    classCount - 1
+  }
+
+  /** The states that the class is known to leave as they are: bit s of word s/64. */
+  def untouched(cls: Int): Array[Long] = skips(cls)
+
+  /** What an event of the class does to a state. Constant time after the first call. */
+  def moves(state: Int, cls: Int): Moves = {
+    val row = table(cls)
+    if (state < row.length) {
+      val known = row(state)
+      if (known != null) return known
+    }
+    compute(state, cls)
+  }
+
+  private def compute(state: Int, cls: Int): Moves = {
+    val mask = classMasks(cls)
+    val found = construction.moves(configurations(state), guard => (mask(guard >> 6) >>> guard & 1L) != 0)
+    val targets = found.map(_.target.fold(NoState)(intern)).toArray
+    val stays = found.indexWhere(m => m.label == 0 && m.target.isDefined && targets(found.indexOf(m)) == state)
+    // The initial state is always there: if it cannot move, nothing starts.
+    val result =
+      if (found.length == 1 && stays == 0 && !found.head.accepts || found.isEmpty && state == 0) Untouched
+      else {
+        // The unmarked step to itself is not a move: the entry just stays where it is. It may still accept.
+        val moving = found.indices.filter(i => i != stays || found(i).accepts)
+        new Moves(
+          stays >= 0,
+          moving.map(found(_).label).toArray,
+          moving.map(i => if (i == stays) NoState else targets(i)).toArray,
+          moving.map(found(_).accepts).toArray
+        )
+      }
+    remember(state, cls, result)
+    result
+  }
+
+  private def remember(state: Int, cls: Int, result: Moves): Unit = {
+    if (state >= table(cls).length) {
+      bytes += 8L * table(cls).length
+      table(cls) = java.util.Arrays.copyOf(table(cls), math.max(state + 1, 2 * table(cls).length))
+    }
+    table(cls)(state) = result
+    if (result eq Untouched) {
+      if ((state >> 6) >= skips(cls).length) skips(cls) = java.util.Arrays.copyOf(skips(cls), (state >> 6) + 1)
+      Bits.set(skips(cls), state)
+    } else bytes += 64 + 12 * result.labels.length
+  }
+}
+
+object Determinized {
+  val NoState: Int = -1
+
+  private val SmallBits = 12
+
+  /** What a class does to a state.
+    *
+    * @param stays
+    *   whether the entry stays where it is as well (an unmarked step to itself)
+    * @param targets
+    *   by the side of `labels`: the next state, or [[NoState]] for a match that ends and does not go on
+    */
+  final class Moves(val stays: Boolean, val labels: Array[Int], val targets: Array[Int], val accepts: Array[Boolean])
+
+  /** Nothing happens: the entry stays and no match ends. */
+  val Untouched: Moves = new Moves(true, Array.empty, Array.empty, Array.empty)
+
+  /** An array that compares by content. */
+  final private class Words(val words: Array[Long]) {
+    override val hashCode: Int = java.util.Arrays.hashCode(words)
+    override def equals(other: Any): Boolean = other match {
+      case w: Words => java.util.Arrays.equals(words, w.words)
+      case _ => false
+    }
+  }
+}

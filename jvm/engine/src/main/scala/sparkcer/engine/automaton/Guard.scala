@@ -1,0 +1,33 @@
+package sparkcer.engine.automaton
+
+import sparkcer.engine.ceql.Predicate
+
+/** What a transition asks of an event: its type, the predicates that FILTER put on it, and, where a disjunction was taken
+  * apart, the predicates that must not hold. One bit of an event's mask says whether it passes.
+  *
+  * The predicates are only asked of events of the type, so that an error in one cannot come from an event the query never
+  * reads.
+  *
+  * @param negated
+  *   for `NOT(α)`: the event passes when it fails everything else said here
+  */
+final case class Guard(
+    stream: Option[String],
+    eventType: String,
+    holds: Set[Predicate] = Set.empty,
+    fails: Set[Predicate] = Set.empty,
+    negated: Boolean = false
+) {
+  def satisfiable: Boolean = !holds.exists(fails)
+
+  def require(p: Predicate): Guard = copy(holds = holds + p)
+  def refuse(p: Predicate): Guard = copy(fails = fails + p)
+
+  /** For people. */
+  def show: String = {
+    val kind = stream.fold(eventType)(_ + ">" + eventType)
+    val tests = holds.toVector.map(_.sql).sorted ++ fails.toVector.map(p => s"not (${p.sql})").sorted
+    val all = if (tests.isEmpty) kind else s"$kind[${tests.mkString(" AND ")}]"
+    if (negated) s"NOT($all)" else all
+  }
+}

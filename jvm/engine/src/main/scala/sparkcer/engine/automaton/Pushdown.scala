@@ -1,0 +1,67 @@
+package sparkcer.engine.automaton
+
+import sparkcer.engine.ceql.{CeqlException, Condition, Formula}
+import sparkcer.engine.ceql.Condition.{And, Holds, Or}
+
+/** Moves the disjunctions of a FILTER down to the smallest subformula that binds all their variables, but never through an
+  * iteration, where they would be asked of each round. There the product with the automaton ([[Disjunction]]) is small;
+  * conjuncts `X[P]` need no move, they go to the transitions directly.
+  */
+private[automaton] object Pushdown {
+
+  /** The conjuncts that stay at this formula, and the formula with the others inside it. */
+  def apply(body: Formula, condition: Condition, text: String): (Vector[Condition], Formula) = {
+    checkBound(condition, body.variables, text)
+    conjuncts(condition).foldLeft((Vector.empty[Condition], body)) { case ((here, f), c) =>
+      c match {
+        case or: Or => push(f, or, variables(or)).fold((here :+ c, f))(moved => (here, moved))
+        case _ => (here :+ c, f)
+      }
+    }
+  }
+
+  /** A filter on a variable that the formula cannot bind would always hold: surely a slip. */
+  def checkBound(c: Condition, bound: Set[String], text: String): Unit = c match {
+    case Holds(x, _) =>
+      if (!bound(x.value)) {
+        val names = bound.toVector.sorted
+        throw new CeqlException(
+          "CER_UNKNOWN_VARIABLE",
+          s"FILTER names '${x.value}', but the formula before it binds only ${names.mkString(", ")}." +
+            CeqlException.suggestion(x.value, names),
+          text,
+          x.offset
+        )
+      }
+    case And(parts) => parts.foreach(checkBound(_, bound, text))
+    case Or(parts) => parts.foreach(checkBound(_, bound, text))
+  }
+
+  def conjuncts(c: Condition): Vector[Condition] = c match {
+    case And(parts) => parts.flatMap(conjuncts)
+    case other => Vector(other)
+  }
+
+  private def variables(c: Condition): Set[String] = c match {
+    case Holds(x, _) => Set(x.value)
+    case And(parts) => parts.flatMap(variables).toSet
+    case Or(parts) => parts.flatMap(variables).toSet
+  }
+
+  /** `f` with the condition inside, if it can go inside. */
+  private def push(f: Formula, c: Or, names: Set[String]): Option[Formula] = f match {
+    case Formula.Sequence(parts) => pushToOne(parts, c, names).map(Formula.Sequence)
+    case Formula.Contiguous(parts) => pushToOne(parts, c, names).map(Formula.Contiguous)
+    case Formula.As(body, x) if !names(x.value) => Some(Formula.As(within(body, c, names), x))
+    case Formula.Filter(body, other) => Some(Formula.Filter(within(body, c, names), other))
+    case _ => None
+  }
+
+  private def within(f: Formula, c: Or, names: Set[String]): Formula = push(f, c, names).getOrElse(Formula.Filter(f, c))
+
+  private def pushToOne(parts: Vector[Formula], c: Or, names: Set[String]): Option[Vector[Formula]] = {
+    val binding = parts.indices.filter(i => parts(i).variables.exists(names))
+    if (binding.length != 1 || !names.subsetOf(parts(binding.head).variables)) None
+    else Some(parts.updated(binding.head, within(parts(binding.head), c, names)))
+  }
+}

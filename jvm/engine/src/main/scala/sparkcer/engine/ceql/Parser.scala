@@ -1,0 +1,400 @@
+package sparkcer.engine.ceql
+
+import scala.collection.mutable
+
+/** The grammar of CEQL by recursive descent. Written by hand rather than with a parser library so that an error can say
+  * what was expected and what was probably meant, and the engine stays without dependencies.
+  *
+  * {{{
+  * query     := SELECT select FROM names WHERE formula clause*
+  * formula   := or (FILTER condition)*
+  * or        := adjacent (OR adjacent)*
+  * adjacent  := sequence (':' sequence)*
+  * sequence  := suffixed (';' suffixed)*
+  * suffixed  := primary (AS name | '+' | ':+')*
+  * primary   := '(' formula ')' | NOT '(' formula ')' | [name '>'] name
+  * condition := all (OR all)*        all := test (AND test)*       test := '(' condition ')' | variable '[' predicate ']'
+  * clause    := PARTITION BY '[' names ']' … | WITHIN window | CONSUME BY word | LIMIT n
+  * }}}
+  */
+object Parser {
+
+  /** Past these a query is refused: no real one comes near, and everything behind the parser may recurse. */
+  val MaxLength = 100000
+  val MaxDepth = 256
+  val MaxAtoms = 4096
+
+  def parse(text: String): Query = {
+    if (text.length > MaxLength)
+      throw new CeqlException(
+        "CER_QUERY_TOO_LARGE",
+        s"the query has ${text.length} characters, and at most $MaxLength are allowed.",
+        text,
+        MaxLength
+      )
+    new Parser(text).query()
+  }
+
+  private val Reserved =
+    Set("SELECT", "FROM", "WHERE", "FILTER", "AND", "OR", "ALL", "NOT", "AS", "PART-BY", "PARTITION", "WITHIN", "CONSUME", "LIMIT")
+
+  private val Units: Map[String, Long] = Map(
+    "WEEK" -> 604800000000L,
+    "DAY" -> 86400000000L,
+    "HOUR" -> 3600000000L,
+    "MINUTE" -> 60000000L,
+    "SECOND" -> 1000000L,
+    "MILLISECOND" -> 1000L,
+    "MICROSECOND" -> 1L
+  )
+
+  private val Clauses = Vector("PARTITION BY", "WITHIN", "CONSUME BY", "LIMIT")
+}
+
+final private class Parser(text: String) {
+  import Parser._
+
+  private val tokens = new Lexer(text).tokens()
+  private var index = 0
+  private var depth = 0
+  private var atoms = 0
+
+  private def token: Token = tokens(index)
+  private def ahead(n: Int): Token = tokens(math.min(index + n, tokens.length - 1))
+
+  def query(): Query = {
+    word("SELECT")
+    val chosen = select()
+    word("FROM")
+    val from = listOf("a stream name")(name)
+    word("WHERE")
+    val where = formula()
+    var query = Query(chosen, from, where)(text)
+    val seen = mutable.Set.empty[String]
+    while (token.kind != Token.End) query = clause(query, seen)
+    query
+  }
+
+  // SELECT
+
+  private def select(): Select = {
+    var distinct = false
+    var strategy: Option[Strategy] = None
+    var going = true
+    while (going) {
+      if (!distinct && token.isWord("DISTINCT") && !endsItem(ahead(1))) { distinct = true; index += 1 }
+      else if (strategy.isEmpty && isStrategy(token) && !endsItem(ahead(1))) {
+        strategy = Some(Strategy.byWord(token.text.toUpperCase))
+        index += 1
+      } else going = false
+    }
+    Select(strategy.getOrElse(Strategy.All), distinct, selectList())
+  }
+
+  private def isStrategy(t: Token) = t.kind == Token.Word && Strategy.byWord.contains(t.text.toUpperCase)
+
+  /** Is the word before `t` an item of the list (so a variable, whatever it is called)? */
+  private def endsItem(t: Token) = t.isSymbol(",") || t.isSymbol(">") || t.isWord("FROM") || t.kind == Token.Predicate
+
+  private def selectList(): SelectList =
+    if (token.isSymbol("*")) { index += 1; SelectList.All }
+    else if (token.isWord("NONE") && ahead(1).isWord("FROM")) { index += 1; SelectList.NoVariables }
+    else if (token.isWord("COUNT") && ahead(1).isSymbol("(")) {
+      index += 2
+      symbol("*")
+      symbol(")")
+      SelectList.Count
+    } else
+      SelectList.Variables(listOf("*, NONE, COUNT(*), a strategy (ALL, ANY, NEXT, LAST, MAX, STRICT) or a variable") { what =>
+        val variable = variableName(what)
+        SelectList.Item(variable, if (token.kind == Token.Predicate) Some(bracketNames()) else None)
+      })
+
+  // Formulas
+
+  private def formula(): Formula = nested {
+    var f = chain("OR", () => disjunct(), Formula.Or)
+    var filters = 0
+    var going = true
+    while (going)
+      if (token.isWord("FILTER")) {
+        filters += 1
+        deeper(filters)
+        index += 1
+        f = Formula.Filter(f, condition())
+      } else if (token.isWord("PART-BY")) unsupported("PART-BY between events")
+      else going = false
+    f
+  }
+
+  private def disjunct(): Formula = {
+    val f = separated(":", () => separated(";", () => suffixed(), Formula.Sequence), Formula.Contiguous)
+    if (token.isWord("ALL")) unsupported("ALL between formulas")
+    f
+  }
+
+  private def suffixed(): Formula = {
+    var f = primary()
+    var suffixes = 0
+    var going = true
+    while (going) {
+      if (token.isWord("AS")) {
+        index += 1
+        f = Formula.As(f, name("a variable name after AS"))
+      } else if (token.isSymbol("+")) { index += 1; f = Formula.Iterate(f, contiguous = false) }
+      else if (token.isSymbol(":+")) { index += 1; f = Formula.Iterate(f, contiguous = true) }
+      else going = false
+      suffixes += 1
+      deeper(suffixes)
+    }
+    f
+  }
+
+  private def primary(): Formula = {
+    val start = token
+    if (start.isSymbol("(")) {
+      index += 1
+      val f = formula()
+      close(start, "an operator (; : OR + :+ AS FILTER)", Vector("OR", "AS", "FILTER"))
+      f
+    } else if (start.isWord("NOT")) {
+      index += 1
+      val open = token
+      symbol("(")
+      val f = formula()
+      close(open, "FILTER", Vector("FILTER"))
+      Formula.Not(f)(start.start)
+    } else {
+      atoms += 1
+      if (atoms > MaxAtoms)
+        throw new CeqlException("CER_QUERY_TOO_LARGE", s"the query has more than $MaxAtoms event types.", text, start.start)
+      val first = name("an event type, NOT(…) or '('")
+      if (token.isSymbol(">")) {
+        index += 1
+        Formula.Atom(Some(first.value), name("an event type after '>'").value)(start.start)
+      } else Formula.Atom(None, first.value)(start.start)
+    }
+  }
+
+  // Conditions
+
+  private def condition(): Condition = nested(chain("OR", () => chain("AND", () => test(), Condition.And), Condition.Or))
+
+  private def test(): Condition = {
+    val start = token
+    if (start.isSymbol("(")) {
+      index += 1
+      val c = condition()
+      close(start, "AND, OR", Vector("AND", "OR"))
+      c
+    } else {
+      val what = "a variable with a predicate in brackets, such as x[price > 20]"
+      val variable = variableName(what)
+      if (token.kind != Token.Predicate) expected(s"a predicate in brackets after '${variable.value}', such as ${variable.value}[price > 20]", Nil)
+      Condition.Holds(variable, predicate())
+    }
+  }
+
+  private def predicate(): Predicate = {
+    val inside = token.text.substring(1, token.text.length - 1)
+    val sql = PredicateText.toSql(inside, text, token.start + 1)
+    if (sql.isEmpty) throw new CeqlException("CER_SYNTAX", "the predicate is empty.", text, token.start)
+    val offset = token.start + 1 + inside.takeWhile(_.isWhitespace).length
+    index += 1
+    Predicate(sql)(offset)
+  }
+
+  // Clauses
+
+  private def clause(query: Query, seen: mutable.Set[String]): Query = {
+    val start = token
+    def once(clause: String): Unit = {
+      index += clause.count(_ == ' ') + 1
+      if (!seen.add(clause)) throw new CeqlException("CER_SYNTAX", s"$clause is given twice.", text, start.start)
+    }
+    if (start.isWord("PARTITION") && ahead(1).isWord("BY")) {
+      once("PARTITION BY")
+      query.copy(partitionBy = listOf("an attribute in brackets, such as [card]")(what => bracket(what)).flatten)(text)
+    } else if (start.isWord("WITHIN")) {
+      once("WITHIN")
+      query.copy(within = Some(window()))(text)
+    } else if (start.isWord("CONSUME") && ahead(1).isWord("BY")) {
+      once("CONSUME BY")
+      query.copy(consumeBy = choice(Consume.byWord))(text)
+    } else if (start.isWord("LIMIT")) {
+      once("LIMIT")
+      val at = token
+      val n = quantity("a number after LIMIT")
+      n match {
+        case Quantity.Number(v) if !v.isWhole || v < 1 =>
+          throw new CeqlException("CER_SYNTAX", "LIMIT takes a whole number from 1.", text, at.start)
+        case _ => query.copy(limit = Some(n))(text)
+      }
+    } else {
+      val open = Clauses.filterNot(seen)
+      val operators = if (seen.isEmpty) "an operator (; : OR + :+ AS FILTER), " else ""
+      val words = if (seen.isEmpty) Vector("OR", "AS", "FILTER", "AND") else Vector.empty
+      val places = if (open.isEmpty) "" else open.mkString("", ", ", " or ")
+      expected(s"$operators${places}the end of the query", words ++ open.map(_.takeWhile(_ != ' ')))
+    }
+  }
+
+  private def window(): Window = {
+    val n = quantity("a number after WITHIN")
+    if (token.isWord("EVENTS") || token.isWord("EVENT")) { index += 1; Window.Events(n) }
+    else if (token.kind == Token.Predicate) {
+      val at = token
+      bracketNames() match {
+        case Vector(one) => Window.Attribute(n, one)
+        case _ => throw new CeqlException("CER_SYNTAX", "WITHIN takes one attribute, such as WITHIN 30 [ts].", text, at.start)
+      }
+    } else {
+      var total = micros(n)
+      while (token.kind == Token.Number) total += micros(quantity("a number"))
+      if (!total.isValidLong)
+        throw new CeqlException("CER_SYNTAX", "the window is longer than 292,000 years.", text, token.start)
+      Window.Duration(total.toLong)
+    }
+  }
+
+  private def micros(n: Quantity): BigDecimal = {
+    val unit = token
+    val word = unit.text.toUpperCase.stripSuffix("S")
+    Units.get(word) match {
+      case Some(size) if unit.kind == Token.Word =>
+        index += 1
+        n match {
+          case Quantity.Number(v) if (v * size).isWhole => v * size
+          case Quantity.Number(_) =>
+            throw new CeqlException("CER_SYNTAX", "a window is a whole number of microseconds.", text, unit.start)
+          case Quantity.Parameter(p) =>
+            throw new CeqlException(
+              "CER_SYNTAX",
+              s"a parameter stands for a number of EVENTS or of an attribute: WITHIN :${p.value} [ts].",
+              text,
+              p.offset
+            )
+        }
+      case _ =>
+        expected("EVENTS, an attribute in brackets or a unit of time (days, hours, minutes, seconds, milliseconds)",
+          Units.keys.map(_.toLowerCase + "s") ++ Vector("EVENTS"))
+    }
+  }
+
+  private def quantity(what: String): Quantity = {
+    val t = token
+    if (t.kind == Token.Number) { index += 1; Quantity.Number(BigDecimal(t.text)) }
+    else if (t.isSymbol(":")) { index += 1; Quantity.Parameter(name("a parameter name after ':'")) }
+    else expected(what, Nil)
+  }
+
+  private def choice[A](words: Map[String, A]): A =
+    words.get(token.text.toUpperCase).filter(_ => token.kind == Token.Word) match {
+      case Some(value) => index += 1; value
+      case None => expected(words.keys.toVector.sorted.mkString(", "), words.keys)
+    }
+
+  // Names
+
+  private def name(what: String): Name = {
+    val t = token
+    if (t.kind == Token.Quoted || t.kind == Token.Word && !Reserved(t.text.toUpperCase)) { index += 1; Name(t.text)(t.start) }
+    else expected(what, Nil)
+  }
+
+  /** `x`, or `S>R` for the variable of an atom of one stream. */
+  private def variableName(what: String): Name = {
+    val first = name(what)
+    if (token.isSymbol(">")) {
+      index += 1
+      Name(first.value + ">" + name("an event type after '>'").value)(first.offset)
+    } else first
+  }
+
+  private def bracket(what: String): Vector[Name] =
+    if (token.kind == Token.Predicate) bracketNames() else expected(what, Nil)
+
+  /** The names in `[a, b.c, `d e`]`; a dotted name is one name, and a backtick keeps its dots apart from the path's. */
+  private def bracketNames(): Vector[Name] = {
+    val open = token
+    index += 1
+    val inside = open.text.substring(1, open.text.length - 1)
+    var names = Vector.empty[Name]
+    var start = 0
+    var at = 0
+    def take(end: Int): Unit = {
+      val raw = inside.substring(start, end)
+      val offset = open.start + 1 + start + raw.takeWhile(_.isWhitespace).length
+      val trimmed = raw.trim
+      if (!trimmed.matches("(?U)(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*)(\\.(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*))*"))
+        throw new CeqlException("CER_SYNTAX", s"expected a column name, found '$trimmed'.", text, offset)
+      names :+= Name(trimmed)(offset)
+    }
+    while (at < inside.length) {
+      at = Lexer.skipOpaque(inside, at)
+      if (at < inside.length && inside(at) == ',') { take(at); start = at + 1 }
+      at += 1
+    }
+    take(inside.length)
+    names
+  }
+
+  // Small pieces
+
+  private def listOf[A](what: String)(item: String => A): Vector[A] = {
+    val items = Vector.newBuilder[A]
+    items += item(what)
+    while (token.isSymbol(",")) { index += 1; items += item(what) }
+    items.result()
+  }
+
+  private def chain[A](keyword: String, part: () => A, join: Vector[A] => A): A =
+    joined(() => token.isWord(keyword), part, join)
+
+  private def separated(sign: String, part: () => Formula, join: Vector[Formula] => Formula): Formula =
+    joined(() => token.isSymbol(sign), part, join)
+
+  private def joined[A](more: () => Boolean, part: () => A, join: Vector[A] => A): A = {
+    val first = part()
+    if (!more()) first
+    else {
+      val parts = Vector.newBuilder[A] += first
+      while (more()) { index += 1; parts += part() }
+      join(parts.result())
+    }
+  }
+
+  private def nested[A](body: => A): A = {
+    depth += 1
+    deeper(0)
+    val result = body
+    depth -= 1
+    result
+  }
+
+  /** Suffixes nest too, without parentheses. */
+  private def deeper(levels: Int): Unit =
+    if (depth + levels > MaxDepth)
+      throw new CeqlException("CER_QUERY_TOO_LARGE", s"the query is nested more than $MaxDepth levels deep.", text, token.start)
+
+  private def word(w: String): Unit = if (token.isWord(w)) index += 1 else expected(w, Seq(w))
+
+  private def symbol(s: String): Unit = if (token.isSymbol(s)) index += 1 else expected(s"'$s'", Nil)
+
+  private def close(open: Token, otherwise: String, words: Vector[String]): Unit =
+    if (token.isSymbol(")")) index += 1
+    else if (token.kind == Token.End) throw new CeqlException("CER_SYNTAX", "the parenthesis opened here is never closed.", text, open.start)
+    else expected(s"$otherwise or ')'", words)
+
+  private def expected(what: String, keywords: Iterable[String]): Nothing = {
+    val t = token
+    val hint = if (t.kind == Token.Word) CeqlException.suggestion(t.text, keywords) else ""
+    val reserved =
+      if (t.kind == Token.Word && Reserved(t.text.toUpperCase) && keywords.isEmpty) s" To use '${t.text}' as a name, put it in backticks."
+      else ""
+    throw new CeqlException("CER_SYNTAX", s"expected $what, found ${t.shown}.$hint$reserved", text, t.start)
+  }
+
+  private def unsupported(what: String): Nothing =
+    throw new CeqlException("CER_UNSUPPORTED", s"$what is not supported yet.", text, token.start)
+}

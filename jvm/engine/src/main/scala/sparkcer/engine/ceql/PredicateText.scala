@@ -1,0 +1,117 @@
+package sparkcer.engine.ceql
+
+/** Writes CEQL's own predicate forms in Spark SQL, and leaves everything else as it is:
+  *
+  * {{{
+  * a IN {1, 2}      a IN (1, 2)
+  * a IN {1..5}      a BETWEEN 1 AND 5        a NOT IN {1..5}   a NOT BETWEEN 1 AND 5
+  * a IN {1..}       a >= 1                   a NOT IN {1..}    NOT (…) is written as a < 1
+  * a IN {..5}       a <= 5
+  * e IN RANGE(l, h) e BETWEEN l AND h
+  * }}}
+  */
+private[ceql] object PredicateText {
+
+  def toSql(text: String, query: String, offset: Int): String = {
+    val out = new StringBuilder
+    var at = 0
+    while (at < text.length) {
+      val past = Lexer.skipOpaque(text, at)
+      out ++= text.substring(at, past)
+      at = past
+      if (at < text.length) {
+        if (Lexer.isNameStart(text(at))) {
+          val end = wordEnd(text, at)
+          val word = text.substring(at, end)
+          if (word.equalsIgnoreCase("IN")) at = membership(text, end, out, query, offset)
+          else { out ++= word; at = end }
+        } else if (text(at).isDigit) {
+          val end = wordEnd(text, at)
+          out ++= text.substring(at, end)
+          at = end
+        } else { out += text(at); at += 1 }
+      }
+    }
+    out.toString.trim
+  }
+
+  /** After the word IN: writes the membership test and returns where the text goes on. */
+  private def membership(text: String, from: Int, out: StringBuilder, query: String, offset: Int): Int = {
+    val open = Lexer.skipBlank(text, from)
+    val range = wordEnd(text, open)
+    if (open < text.length && text(open) == '{') {
+      val close = closing(text, open, '{', '}', query, offset)
+      val inside = text.substring(open + 1, close)
+      topLevel(inside, "..") match {
+        case None => out ++= s"IN ($inside)"
+        case Some(dots) => between(inside.substring(0, dots).trim, inside.substring(dots + 2).trim, out, query, offset + open)
+      }
+      close + 1
+    } else if (text.substring(open, range).equalsIgnoreCase("RANGE")) {
+      val paren = Lexer.skipBlank(text, range)
+      if (paren >= text.length || text(paren) != '(') { out ++= "IN"; from }
+      else {
+        val close = closing(text, paren, '(', ')', query, offset)
+        val inside = text.substring(paren + 1, close)
+        topLevel(inside, ",") match {
+          case Some(comma) => between(inside.substring(0, comma).trim, inside.substring(comma + 1).trim, out, query, offset + open)
+          case None => fail("RANGE takes a lower and an upper bound: RANGE(1, 5).", query, offset + open)
+        }
+        close + 1
+      }
+    } else { out ++= "IN"; from }
+  }
+
+  private def between(low: String, high: String, out: StringBuilder, query: String, offset: Int): Unit = {
+    val negated = dropNot(out, low.isEmpty || high.isEmpty)
+    if (low.isEmpty && high.isEmpty) fail("a range needs a bound: {1..5}, {1..} or {..5}.", query, offset)
+    else if (low.isEmpty) out ++= s"${if (negated) ">" else "<="} ($high)"
+    else if (high.isEmpty) out ++= s"${if (negated) "<" else ">="} ($low)"
+    else out ++= s"BETWEEN ($low) AND ($high)"
+  }
+
+  /** Takes a trailing NOT off what is written so far, if `wanted`. */
+  private def dropNot(out: StringBuilder, wanted: Boolean): Boolean = {
+    val written = out.toString.reverse.dropWhile(_.isWhitespace).reverse
+    val negated = wanted && written.matches("(?is).*\\bNOT")
+    if (negated) {
+      out.clear()
+      out ++= written.dropRight(3)
+    }
+    negated
+  }
+
+  private def wordEnd(text: String, from: Int): Int = {
+    var end = from
+    while (end < text.length && Lexer.isNamePart(text(end))) end += 1
+    end
+  }
+
+  private def closing(text: String, open: Int, left: Char, right: Char, query: String, offset: Int): Int = {
+    var depth = 0
+    var at = open
+    do {
+      at = Lexer.skipOpaque(text, at)
+      if (at >= text.length) fail(s"the '$left' opened here is never closed.", query, offset + open)
+      if (text(at) == left) depth += 1
+      if (text(at) == right) depth -= 1
+      at += 1
+    } while (depth > 0)
+    at - 1
+  }
+
+  /** The first `mark` outside any parentheses and literals. */
+  private def topLevel(text: String, mark: String): Option[Int] = {
+    var depth = 0
+    var at = Lexer.skipOpaque(text, 0)
+    while (at < text.length && !(depth == 0 && text.startsWith(mark, at))) {
+      if (text(at) == '(') depth += 1
+      if (text(at) == ')') depth -= 1
+      at = Lexer.skipOpaque(text, at + 1)
+    }
+    if (at < text.length) Some(at) else None
+  }
+
+  private def fail(problem: String, query: String, offset: Int): Nothing =
+    throw new CeqlException("CER_SYNTAX", problem, query, offset)
+}

@@ -1,0 +1,88 @@
+package sparkcer.engine.ceql
+
+/** Writes a query or a formula as text that parses to itself. */
+object Printer {
+
+  def print(q: Query): String = {
+    val parts = Vector(
+      Some(s"SELECT ${select(q.select)}"),
+      Some(s"FROM ${q.from.map(n => name(n.value)).mkString(", ")}"),
+      Some(s"WHERE ${print(q.where)}"),
+      if (q.partitionBy.isEmpty) None else Some(s"PARTITION BY [${q.partitionBy.map(_.value).mkString(", ")}]"),
+      q.within.map(w => s"WITHIN ${window(w)}"),
+      if (q.consumeBy == Consume.None) None else Some(s"CONSUME BY ${q.consumeBy.word}"),
+      q.limit.map(n => s"LIMIT ${quantity(n)}")
+    )
+    parts.flatten.mkString(" ")
+  }
+
+  def print(f: Formula): String = formula(f, Loosest)
+
+  def print(c: Condition): String = c match {
+    case Condition.Holds(x, p) => s"${variable(x.value)}[${p.sql}]"
+    case Condition.And(parts) => parts.map(inParens(_)).mkString(" AND ")
+    case Condition.Or(parts) => parts.map(inParens(_)).mkString(" OR ")
+  }
+
+  // Precedence: the larger, the tighter.
+  private val Loosest = 0
+  private val Disjunct = 1
+  private val Adjacent = 2
+  private val Step = 3
+  private val Suffixed = 4
+
+  private def formula(f: Formula, around: Int): String = {
+    val (level, text) = f match {
+      case a @ Formula.Atom(_, _) => (Suffixed, variable(a.variable))
+      case Formula.Not(body) => (Suffixed, s"NOT(${formula(body, Loosest)})")
+      case Formula.As(body, x) => (Suffixed, s"${formula(body, Suffixed)} AS ${name(x.value)}")
+      case Formula.Iterate(body, contiguous) => (Suffixed, formula(body, Suffixed) + (if (contiguous) ":+" else "+"))
+      case Formula.Sequence(parts) => (Step, parts.map(formula(_, Suffixed)).mkString(" ; "))
+      case Formula.Contiguous(parts) => (Adjacent, parts.map(formula(_, Step)).mkString(" : "))
+      case Formula.Or(parts) => (Disjunct, parts.map(formula(_, Adjacent)).mkString(" OR "))
+      case Formula.Filter(body, c) => (Loosest, s"${formula(body, Loosest)} FILTER ${print(c)}")
+      case Formula.Project(body, xs) => (Suffixed, s"π{${xs.toVector.sorted.mkString(", ")}}(${formula(body, Loosest)})")
+    }
+    if (level < around) s"($text)" else text
+  }
+
+  private def inParens(c: Condition): String = c match {
+    case Condition.Holds(_, _) => print(c)
+    case _ => s"(${print(c)})"
+  }
+
+  private def select(s: Select): String = {
+    val list = s.list match {
+      case SelectList.All => "*"
+      case SelectList.NoVariables => "NONE"
+      case SelectList.Count => "COUNT(*)"
+      case SelectList.Variables(items) =>
+        items.map(i => variable(i.variable.value) + i.attributes.fold("")(_.map(_.value).mkString("[", ", ", "]"))).mkString(", ")
+    }
+    val distinct = if (s.distinct) "DISTINCT " else ""
+    val strategy = if (s.strategy == Strategy.All) "" else s.strategy.word + " "
+    distinct + strategy + list
+  }
+
+  private def window(w: Window): String = w match {
+    case Window.Events(n) => s"${quantity(n)} EVENTS"
+    case Window.Attribute(n, a) => s"${quantity(n)} [${a.value}]"
+    case Window.Duration(micros) => s"$micros microseconds"
+  }
+
+  private def quantity(q: Quantity): String = q match {
+    case Quantity.Number(v) => v.bigDecimal.toPlainString
+    case Quantity.Parameter(n) => ":" + name(n.value)
+  }
+
+  private def variable(x: String): String = x.split(">", 2).map(name).mkString(">")
+
+  /** A name is quoted always when it might be read as anything else. */
+  private def name(x: String): String =
+    if (x.matches("(?U)[\\p{L}_][\\p{L}\\p{N}_]*") && !Quote(x.toUpperCase)) x else "`" + x.replace("`", "``") + "`"
+
+  private val Quote = Set(
+    "SELECT", "FROM", "WHERE", "FILTER", "AND", "OR", "ALL", "NOT", "AS", "PARTITION", "WITHIN", "CONSUME", "LIMIT",
+    "DISTINCT", "ANY", "NEXT", "LAST", "MAX", "STRICT", "NONE", "COUNT", "BY", "EVENTS", "EVENT", "PART"
+  )
+}

@@ -1,0 +1,151 @@
+package sparkcer.engine.ceql
+
+/** A CEQL query as written. Offsets point into `text` and serve error messages only. */
+final case class Query(
+    select: Select,
+    from: Vector[Name],
+    where: Formula,
+    partitionBy: Vector[Name] = Vector.empty,
+    within: Option[Window] = None,
+    consumeBy: Consume = Consume.None,
+    limit: Option[Quantity] = None
+)(val text: String)
+
+/** A name with its place in the text. Two names are equal when they spell the same. */
+final case class Name(value: String)(val offset: Int)
+
+/** SELECT: the strategy, and what of a match is shown. */
+final case class Select(strategy: Strategy, distinct: Boolean, list: SelectList)
+
+sealed trait SelectList
+object SelectList {
+
+  /** `*`: every AS variable, and every event type that occurs outside any AS. */
+  case object All extends SelectList
+
+  /** `NONE`: the interval alone. */
+  case object NoVariables extends SelectList
+
+  /** `COUNT(*)`: how many matches an event closes. */
+  case object Count extends SelectList
+
+  final case class Variables(items: Vector[Item]) extends SelectList
+
+  /** `x`, or `x[a, b]` with the attributes to show. */
+  final case class Item(variable: Name, attributes: Option[Vector[Name]])
+}
+
+sealed abstract class Strategy(val word: String)
+object Strategy {
+  case object All extends Strategy("ALL")
+  case object Next extends Strategy("NEXT")
+  case object Last extends Strategy("LAST")
+  case object Max extends Strategy("MAX")
+  case object Strict extends Strategy("STRICT")
+
+  /** ANY is another word for ALL. */
+  val byWord: Map[String, Strategy] =
+    Seq(All, Next, Last, Max, Strict).map(s => s.word -> s).toMap + ("ANY" -> All)
+}
+
+sealed abstract class Consume(val word: String)
+object Consume {
+  case object None extends Consume("NONE")
+  case object Partition extends Consume("PARTITION")
+  case object Any extends Consume("ANY")
+
+  val byWord: Map[String, Consume] = Seq(None, Partition, Any).map(c => c.word -> c).toMap
+}
+
+/** A number in the text, or a parameter whose value comes with the call. */
+sealed trait Quantity
+object Quantity {
+  final case class Number(value: BigDecimal) extends Quantity
+  final case class Parameter(name: Name) extends Quantity
+}
+
+/** WITHIN: how far apart the ends of a match may be, bound included. */
+sealed trait Window
+object Window {
+
+  /** `n EVENTS`: positions of the substream. */
+  final case class Events(n: Quantity) extends Window
+
+  /** `n [a]`: the difference of an attribute. */
+  final case class Attribute(n: Quantity, attribute: Name) extends Window
+
+  /** `2 hours 30 minutes`: the time column, in microseconds. */
+  final case class Duration(micros: Long) extends Window
+}
+
+/** A Spark SQL boolean expression over one event's columns, from between brackets. CEQL's own forms (`IN {1..5}`,
+  * `IN RANGE(l, h)`) are already written in SQL in `sql`; equal SQL is the same predicate.
+  */
+final case class Predicate(sql: String)(val offset: Int)
+
+/** What FILTER asks of a whole valuation. */
+sealed trait Condition
+object Condition {
+
+  /** `X[P]`: every event of X satisfies P. */
+  final case class Holds(variable: Name, predicate: Predicate) extends Condition
+  final case class And(parts: Vector[Condition]) extends Condition
+  final case class Or(parts: Vector[Condition]) extends Condition
+}
+
+/** A formula of complex event logic (CEL): 003, Section 2.2, with contiguity and negation of atoms. Chains of one operator
+  * are one node, so that the depth of a formula is the depth of its parentheses.
+  */
+sealed trait Formula {
+  import Formula._
+
+  def children: Vector[Formula] = this match {
+    case _: Atom => Vector.empty
+    case As(body, _) => Vector(body)
+    case Filter(body, _) => Vector(body)
+    case Or(parts) => parts
+    case Sequence(parts) => parts
+    case Contiguous(parts) => parts
+    case Iterate(body, _) => Vector(body)
+    case Not(body) => Vector(body)
+    case Project(body, _) => Vector(body)
+  }
+
+  /** This formula and all below it, left to right. */
+  def subformulas: Iterator[Formula] = Iterator.single(this) ++ children.iterator.flatMap(_.subformulas)
+
+  /** The variables it may bind. */
+  def variables: Set[String] = this match {
+    case a: Atom => Set(a.variable)
+    case As(body, x) => body.variables + x.value
+    case Not(_) => Set.empty
+    case Project(body, kept) => body.variables & kept
+    case _ => children.iterator.flatMap(_.variables).toSet
+  }
+}
+
+object Formula {
+
+  /** `R`, or `S>R` for one stream's R. The name of its variable is what was written. */
+  final case class Atom(stream: Option[String], eventType: String)(val offset: Int) extends Formula {
+    def variable: String = stream.fold(eventType)(_ + ">" + eventType)
+  }
+  final case class As(body: Formula, variable: Name) extends Formula
+  final case class Filter(body: Formula, condition: Condition) extends Formula
+  final case class Or(parts: Vector[Formula]) extends Formula
+
+  /** `φ ; ψ`: anything may lie in between. */
+  final case class Sequence(parts: Vector[Formula]) extends Formula
+
+  /** `φ : ψ`: ψ starts right after φ ends. */
+  final case class Contiguous(parts: Vector[Formula]) extends Formula
+
+  /** `φ+` and `φ:+`. */
+  final case class Iterate(body: Formula, contiguous: Boolean) extends Formula
+
+  /** `NOT(α)`: one event that α does not match. */
+  final case class Not(body: Formula)(val offset: Int) extends Formula
+
+  /** `π_L(φ)` of 003: only the variables of L stay. The text has no word for it; SELECT is one, on the outside. */
+  final case class Project(body: Formula, kept: Set[String]) extends Formula
+}

@@ -1,0 +1,109 @@
+package sparkcer.engine.evaluate
+
+/** Walks over all matches that an event closed, with output-linear delay. It keeps one match and the nodes still to visit,
+  * never a set of matches.
+  */
+final private[evaluate] class Cursor extends Matches {
+  private var tecs: Tecs = _
+
+  // The last events of the matches: what they follow (0: nothing, the match starts there), and their label.
+  private var headNodes = new Array[Int](4)
+  private var headLabels = new Array[Int](4)
+  private var heads = 0
+  private var closing = 0
+
+  private var nextHead = 0
+  private var stackNodes = new Array[Int](16)
+  private var stackDepths = new Array[Int](16)
+  private var stacked = 0
+
+  private var pathEvents = new Array[Int](16)
+  private var pathLabels = new Array[Int](16)
+
+  var length = 0
+  var start = 0
+
+  /** Gets ready for the matches of another event. */
+  def reset(over: Tecs, closingEvent: Int): Unit = {
+    tecs = over
+    closing = closingEvent
+    heads = 0
+    rewind()
+  }
+
+  def nonEmpty: Boolean = heads > 0
+
+  def addHead(node: Int, label: Int): Unit = {
+    if (heads == headNodes.length) {
+      headNodes = java.util.Arrays.copyOf(headNodes, 2 * heads)
+      headLabels = java.util.Arrays.copyOf(headLabels, 2 * heads)
+    }
+    headNodes(heads) = node
+    headLabels(heads) = label
+    heads += 1
+  }
+
+  def end: Int = closing
+
+  def event(i: Int): Int = pathEvents(i)
+  def label(i: Int): Int = pathLabels(i)
+
+  def rewind(): Unit = { nextHead = 0; stacked = 0 }
+
+  def next(): Boolean =
+    if (stacked > 0) {
+      stacked -= 1
+      descend(stackNodes(stacked), stackDepths(stacked))
+      true
+    } else if (nextHead < heads) {
+      val node = headNodes(nextHead)
+      val label = headLabels(nextHead)
+      nextHead += 1
+      if (label != 0) mark(0, closing, label)
+      val depth = if (label != 0) 1 else 0
+      if (node == 0) {
+        start = closing
+        length = depth
+      } else descend(node, depth)
+      true
+    } else false
+
+  /** From a live node to the start of its item, leaving the nodes beside it for later. */
+  private def descend(from: Int, at: Int): Unit = {
+    var n = from
+    var depth = at
+    var going = true
+    while (going) {
+      leave(tecs.left(n), depth)
+      leave(tecs.right(n), depth)
+      val label = tecs.label(n)
+      if (label != 0) { mark(depth, tecs.event(n), label); depth += 1 }
+      val next = tecs.next(n)
+      if (next == 0) {
+        start = tecs.event(n)
+        length = depth
+        going = false
+      } else n = next
+    }
+  }
+
+  private def leave(n: Int, depth: Int): Unit =
+    if (tecs.live(n)) {
+      if (stacked == stackNodes.length) {
+        stackNodes = java.util.Arrays.copyOf(stackNodes, 2 * stacked)
+        stackDepths = java.util.Arrays.copyOf(stackDepths, 2 * stacked)
+      }
+      stackNodes(stacked) = n
+      stackDepths(stacked) = depth
+      stacked += 1
+    }
+
+  private def mark(depth: Int, event: Int, label: Int): Unit = {
+    if (depth == pathEvents.length) {
+      pathEvents = java.util.Arrays.copyOf(pathEvents, 2 * depth)
+      pathLabels = java.util.Arrays.copyOf(pathLabels, 2 * depth)
+    }
+    pathEvents(depth) = event
+    pathLabels(depth) = label
+  }
+}

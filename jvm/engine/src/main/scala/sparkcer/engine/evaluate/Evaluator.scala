@@ -1,0 +1,111 @@
+package sparkcer.engine.evaluate
+
+import scala.collection.mutable.ArrayBuffer
+
+import sparkcer.engine.automaton.Determinized
+import sparkcer.engine.ceql.Consume
+
+/** Runs a query over any number of substreams (one for each key of PARTITION BY), which share the determinized automaton.
+  * For one thread.
+  *
+  * {{{
+  * val evaluator = new Evaluator(Program("SELECT * FROM S WHERE A ; B WITHIN 10 [t]"))
+  * val substream = evaluator.newSubstream()
+  * if (substream.read(evaluator.classOf(mask), time, time - 10, payload)) {
+  *   val matches = evaluator.matches
+  *   while (matches.next()) …
+  * }
+  * }}}
+  *
+  * | 003, Algorithm 1 | here                                                                  |
+  * |:-----------------|:----------------------------------------------------------------------|
+  * | `Δ`, made I/O-deterministic | [[Determinized]], deterministic on labels                    |
+  * | `T`, union-lists | `Substream.entries`, a heap of the [[Tecs]] for each active state       |
+  * | `new-bottom`, `extend`, `union` | `Tecs.start`, `Tecs.extend`, `Tecs.union`                |
+  * | OUTPUT, ENUMERATE | [[Matches]]                                                          |
+  */
+final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator.Limits()) {
+  private[evaluate] var automaton = newAutomaton(limits.states)
+  private val substreams = ArrayBuffer.empty[Substream]
+
+  private[evaluate] val cursor = new Cursor
+  private val selection = if (program.selects || program.distinct) new Selection(cursor, program.strategy, program.distinct) else null
+
+  /** CONSUME BY ANY: how often a match has made all substreams forget. */
+  private[evaluate] var epoch = 0L
+  private[evaluate] val consume: Consume = program.query.consumeBy
+
+  private def newAutomaton(states: Int) = new Determinized(program.construction, states, limits.bytes)
+
+  def newSubstream(): Substream = {
+    val s = new Substream(this, substreams.length)
+    substreams += s
+    s
+  }
+
+  /** Lets go of a substream, which must not be used again. */
+  def remove(s: Substream): Unit = {
+    val last = substreams.remove(substreams.length - 1)
+    if (last ne s) {
+      substreams(s.index) = last
+      last.index = s.index
+    }
+  }
+
+  /** The class of an event by its mask: bit i says whether it passes `program.guards(i)`. A class stays valid until the next
+    * call.
+    */
+  def classOf(mask: Long): Int = { makeRoom(); automaton.classOf(mask) }
+  def classOf(mask: Array[Long]): Int = { makeRoom(); automaton.classOf(mask) }
+
+  /** A full cache is started anew with the states that are in use; none of them is ever dropped. If those alone are many, the
+    * next one may be larger.
+    */
+  private def makeRoom(): Unit =
+    if (automaton.full) {
+      val old = automaton
+      val used = new java.util.BitSet
+      substreams.foreach(_.states.foreach(s => used.set(s)))
+      automaton = newAutomaton(math.max(limits.states, 2 * used.cardinality))
+      substreams.foreach(_.renumber(s => automaton.intern(old.configuration(s))))
+    }
+
+  /** The matches of the event that was read last. */
+  def matches: Matches =
+    if (selection == null) cursor
+    else {
+      cursor.rewind()
+      selection.select()
+      selection
+    }
+
+  // What the event at hand adds to the entries of its substream: state, node, and whether the node is used nowhere else.
+  private var noteStates = new Array[Int](16)
+  private var noteNodes = new Array[Int](16)
+  private var noteFreshness = new Array[Boolean](16)
+
+  private[evaluate] def note(i: Int, state: Int, node: Int, fresh: Boolean): Int = {
+    if (i == noteStates.length) {
+      noteStates = java.util.Arrays.copyOf(noteStates, 2 * i)
+      noteNodes = java.util.Arrays.copyOf(noteNodes, 2 * i)
+      noteFreshness = java.util.Arrays.copyOf(noteFreshness, 2 * i)
+    }
+    noteStates(i) = state
+    noteNodes(i) = node
+    noteFreshness(i) = fresh
+    i + 1
+  }
+  private[evaluate] def noteState(i: Int): Int = noteStates(i)
+  private[evaluate] def noteNode(i: Int): Int = noteNodes(i)
+  private[evaluate] def noteFresh(i: Int): Boolean = noteFreshness(i)
+
+  /** How many determinized states and event classes are known. */
+  def states: Int = automaton.states
+  def classes: Int = automaton.classes
+}
+
+object Evaluator {
+
+  /** How large the cache of the determinized automaton may grow. */
+  final case class Limits(states: Int = 10000, bytes: Long = 64L << 20)
+}

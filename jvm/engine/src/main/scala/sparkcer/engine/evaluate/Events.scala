@@ -1,0 +1,82 @@
+package sparkcer.engine.evaluate
+
+/** The events that some partial match uses, oldest first, as a ring. They are numbered from 0 and numbers only grow (as Int,
+  * around zero: two numbers are compared by their difference, and the window never holds 2^31 of them).
+  *
+  * Numbers are in time order, so an event is out of the window exactly when its number is below [[base]]; and because the
+  * tECS nodes of an event are made when it arrives, each event tells which nodes go with it.
+  */
+final private[evaluate] class Events {
+  private var times = new Array[Long](Events.Initial)
+  private var firstNodes = new Array[Int](Events.Initial)
+  private var payloads = new Array[Array[Byte]](Events.Initial)
+  private var mask = Events.Initial - 1
+
+  /** The oldest event kept, and one past the newest. */
+  var base = 0
+  var top = 0
+
+  def size: Int = top - base
+
+  def append(time: Long, firstNode: Int, payload: Array[Byte]): Int = {
+    if (size == mask + 1) resize(2 * (mask + 1))
+    val slot = top & mask
+    times(slot) = time
+    firstNodes(slot) = firstNode
+    payloads(slot) = payload
+    top += 1
+    top - 1
+  }
+
+  /** Takes back the newest event, which nothing uses. */
+  def retract(): Unit = {
+    top -= 1
+    payloads(top & mask) = null
+  }
+
+  def time(event: Int): Long = times(event & mask)
+  def firstNode(event: Int): Int = firstNodes(event & mask)
+  def payload(event: Int): Array[Byte] = payloads(event & mask)
+
+  /** Forgets the events before `bound`, and says whether there were any. */
+  def expire(bound: Long): Boolean = {
+    val before = base
+    while (base != top && times(base & mask) < bound) {
+      payloads(base & mask) = null
+      base += 1
+    }
+    if (base != before && mask >= 8 * Events.Initial && size < (mask + 1) / 8) resize((mask + 1) / 2)
+    base != before
+  }
+
+  def clear(): Unit = expire(Long.MaxValue): Unit
+
+  private def resize(capacity: Int): Unit = {
+    if (capacity <= 0) throw new IllegalStateException(Tecs.TooLarge)
+    val newTimes = new Array[Long](capacity)
+    val newFirst = new Array[Int](capacity)
+    val newPayloads = new Array[Array[Byte]](capacity)
+    var i = base
+    while (i != top) {
+      newTimes(i & (capacity - 1)) = times(i & mask)
+      newFirst(i & (capacity - 1)) = firstNodes(i & mask)
+      newPayloads(i & (capacity - 1)) = payloads(i & mask)
+      i += 1
+    }
+    times = newTimes
+    firstNodes = newFirst
+    payloads = newPayloads
+    mask = capacity - 1
+  }
+
+  def bytes: Long = {
+    var b = 16L * (mask + 1)
+    var i = base
+    while (i != top) { val p = payload(i); if (p != null) b += 16 + p.length; i += 1 }
+    b
+  }
+}
+
+private[evaluate] object Events {
+  private val Initial = 4
+}

@@ -1,0 +1,24 @@
+package sparkcer.engine.evaluate
+
+/** The matches that an event closed, one at a time. Valid until the evaluator reads another event.
+  *
+  * A match is an interval and its marked events, in order from the *last* (entry 0) to the first. Events are numbers of the
+  * substream, which knows their time and payload; labels are numbers of the automaton, which knows their variables.
+  */
+trait Matches {
+
+  /** Moves to the next match; false after the last. */
+  def next(): Boolean
+
+  /** Goes back to before the first match. */
+  def rewind(): Unit
+
+  /** The events at the ends of the interval. */
+  def start: Int
+  def end: Int
+
+  /** How many events are marked, and which. */
+  def length: Int
+  def event(i: Int): Int
+  def label(i: Int): Int
+}

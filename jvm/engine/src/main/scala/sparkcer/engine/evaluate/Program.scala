@@ -1,0 +1,105 @@
+package sparkcer.engine.evaluate
+
+import sparkcer.engine.automaton.{Cea, Compiler, Construction, Guard, Multiplicity}
+import sparkcer.engine.ceql._
+
+/** A query, compiled: what is asked of each event (`cea.guards`, one bit each), what is done with the answers, and what comes
+  * out. It is immutable and shared by all evaluators.
+  */
+final class Program private (val query: Query, val cea: Cea, val columns: Vector[Program.Column]) {
+
+  val strategy: Strategy = query.select.strategy
+  val counts: Boolean = query.select.list == SelectList.Count
+
+  /** DISTINCT only matters where matches can share their events and differ in their start. */
+  val distinct: Boolean = query.select.distinct && !cea.startsMarked
+
+  def guards: Seq[Guard] = cea.guards
+
+  /** Does a window count events? */
+  def countsEvents: Boolean = query.within.exists(_.isInstanceOf[Window.Events])
+
+  /** May an event that passes no guard be dropped before it reaches an evaluator? Not when a neighbour or a number of events
+    * matters.
+    */
+  val droppable: Boolean = !countsEvents && strategy != Strategy.Strict && !query.where.subformulas.exists {
+    case _: Formula.Contiguous => true
+    case Formula.Iterate(_, contiguous) => contiguous
+    case _ => false
+  }
+
+  private[evaluate] val construction: Construction = Construction(cea, strategy)
+
+  /** Must the candidates of different starts still be compared? */
+  private[evaluate] val selects: Boolean = strategy match {
+    case Strategy.Next | Strategy.Last => true
+    case Strategy.Max => !cea.fixedLength
+    case Strategy.All | Strategy.Strict => false
+  }
+}
+
+object Program {
+
+  /** One variable in the output.
+    *
+    * @param attributes
+    *   the columns to show, None for all
+    */
+  final case class Column(variable: String, multiplicity: Multiplicity, attributes: Option[Vector[Name]])
+
+  def apply(text: String): Program = compile(Parser.parse(text))
+
+  def compile(query: Query): Program = {
+    val bound = query.where.variables
+    val items = query.select.list match {
+      case SelectList.All => starred(query.where).map(x => (x, None))
+      case SelectList.Variables(list) =>
+        list.map { i =>
+          if (!bound(i.variable.value)) {
+            val names = bound.toVector.sorted
+            throw new CeqlException(
+              "CER_UNKNOWN_VARIABLE",
+              s"SELECT names '${i.variable.value}', but WHERE binds only ${names.mkString(", ")}." +
+                CeqlException.suggestion(i.variable.value, names),
+              query.text,
+              i.variable.offset
+            )
+          }
+          (i.variable.value, i.attributes)
+        }
+      // What is counted are the matches of SELECT *.
+      case SelectList.Count => starred(query.where).map(x => (x, None))
+      case SelectList.NoVariables => Vector.empty
+    }
+    checkStreams(query)
+    val cea = Compiler.compile(query.where, items.map(_._1).toSet, query.text)
+    val columns = items.map { case (x, attributes) => Column(x, cea.multiplicity(x), attributes) }
+    new Program(query, cea, if (query.select.list == SelectList.Count) Vector.empty else columns)
+  }
+
+  /** `*`: every AS variable, and every event type that occurs outside any AS, in order of appearance. */
+  private def starred(f: Formula): Vector[String] = {
+    def walk(f: Formula, inAs: Boolean): Vector[String] = f match {
+      case a: Formula.Atom => if (inAs) Vector.empty else Vector(a.variable)
+      case Formula.As(body, x) => x.value +: walk(body, inAs = true)
+      case Formula.Not(_) => Vector.empty
+      case Formula.Project(body, kept) => walk(body, inAs).filter(kept)
+      case other => other.children.flatMap(walk(_, inAs))
+    }
+    walk(f, inAs = false).distinct
+  }
+
+  private def checkStreams(query: Query): Unit = {
+    val names = query.from.map(_.value)
+    query.where.subformulas.foreach {
+      case a @ Formula.Atom(Some(stream), _) if !names.contains(stream) =>
+        throw new CeqlException(
+          "CER_UNKNOWN_STREAM",
+          s"'$stream' is not in FROM, which names ${names.mkString(", ")}.${CeqlException.suggestion(stream, names)}",
+          query.text,
+          a.offset
+        )
+      case _ => ()
+    }
+  }
+}

@@ -1,0 +1,212 @@
+package sparkcer.engine.evaluate
+
+import sparkcer.engine.automaton.Determinized
+import sparkcer.engine.automaton.Determinized.NoState
+import sparkcer.engine.ceql.{Consume, Window}
+import sparkcer.engine.ceql.Quantity.Number
+
+/** The partial matches of one substream: for each active state of the determinized automaton a node of the tECS.
+  *
+  * An event costs the states it moves, and for each a few writes and a logarithm at the most; the states that its class
+  * leaves untouched are passed over 64 at a time.
+  */
+final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate] var index: Int) {
+  private val events = new Events
+  private val tecs = new Tecs(events)
+
+  // Active states as bits, and their nodes. State 0, the initial one, is always active and has no node.
+  private var active = Array(1L)
+  private var entries = new Array[Int](4)
+
+  // What the event at hand adds, applied after all old entries are read.
+  private var position = 0L
+  private var epoch = evaluator.epoch
+
+  /** The last event was kept for its matches only. */
+  private var provisional = false
+
+  /** Everything was consumed by the last event. */
+  private var consumed = false
+
+  /** The node after which entries that nobody touched must be looked at, before numbers come round. */
+  private var sweepAt = Substream.SweepEvery
+
+  private val countWindow: Long = evaluator.program.query.within match {
+    case Some(Window.Events(Number(n))) => n.toLong
+    case _ => -1L
+  }
+
+  /** The time and the payload of an event of a match. In a window of events the time is the position. */
+  def time(event: Int): Long = events.time(event)
+  def payload(event: Int): Array[Byte] = events.payload(event)
+
+  /** Reads the next event and says whether it closes a match; then `evaluator.matches` has them.
+    *
+    * @param cls
+    *   its class, from `evaluator.classOf`
+    * @param time
+    *   its time, not before the last one's
+    * @param bound
+    *   the earliest time a match that ends here may start at (unused in a window of events)
+    * @param payload
+    *   kept as long as a partial match may need the event
+    */
+  def read(cls: Int, time: Long, bound: Long, payload: Array[Byte]): Boolean = {
+    position += 1
+    if (countWindow < 0) step(cls, time, bound, payload, timed = true)
+    else step(cls, position, position - countWindow, payload, timed = true)
+  }
+
+  /** Reads an event that has no time (NULL): it may be part of a match, but neither start nor end one. */
+  def readUntimed(cls: Int, payload: Array[Byte]): Boolean = {
+    position += 1
+    step(cls, if (events.size == 0) Long.MinValue else events.time(events.top - 1), Long.MinValue, payload, timed = false)
+  }
+
+  private def step(cls: Int, time: Long, bound: Long, payload: Array[Byte], timed: Boolean): Boolean = {
+    if (consumed || epoch != evaluator.epoch) forget()
+    val automaton = evaluator.automaton
+    val untouched = automaton.untouched(cls)
+    var word = 0
+    var event = Substream.NotKept
+    var adds = 0
+    val cursor = evaluator.cursor
+    while (word < active.length) {
+      var touched = active(word) & ~(if (word < untouched.length) untouched(word) else 0L)
+      while (touched != 0) {
+        val state = (word << 6) + java.lang.Long.numberOfTrailingZeros(touched)
+        touched &= touched - 1
+        val moves = automaton.moves(state, cls)
+        if ((moves ne Determinized.Untouched) && (state != 0 || timed)) {
+          if (event == Substream.NotKept) {
+            event = keep(time, bound, payload)
+            cursor.reset(tecs, event)
+          }
+          adds = move(state, moves, event, adds, timed)
+        }
+      }
+      word += 1
+    }
+    if (event == Substream.NotKept) false
+    else {
+      write(adds)
+      provisional = tecs.top == events.firstNode(event)
+      if (tecs.top - sweepAt >= 0) sweep()
+      val closes = cursor.nonEmpty
+      if (closes && evaluator.consume != Consume.None) {
+        consumed = true
+        if (evaluator.consume == Consume.Any) evaluator.epoch += 1
+      }
+      closes
+    }
+  }
+
+  private def keep(time: Long, bound: Long, payload: Array[Byte]): Int = {
+    if (provisional) events.retract()
+    if (events.expire(bound)) tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
+    events.append(time, tecs.top, payload)
+  }
+
+  /** Phase one: reads one entry and notes what it adds. */
+  private def move(state: Int, moves: Determinized.Moves, event: Int, noted: Int, timed: Boolean): Int = {
+    var adds = noted
+    val node = if (state == 0) 0 else entries(state)
+    if (state != 0 && !tecs.live(node)) remove(state)
+    else {
+      if (state != 0 && !moves.stays) remove(state)
+      var i = 0
+      while (i < moves.labels.length) {
+        val label = moves.labels(i)
+        val target = moves.targets(i)
+        if (moves.accepts(i) && timed) evaluator.cursor.addHead(node, label)
+        if (target != NoState) {
+          val fresh = state == 0 || label != 0
+          val made = if (state == 0) tecs.start(event, label) else if (label != 0) tecs.extend(node, event, label) else node
+          adds = evaluator.note(adds, target, made, fresh)
+        }
+        i += 1
+      }
+    }
+    adds
+  }
+
+  /** Phase two: the entries that this event adds. */
+  private def write(adds: Int): Unit = {
+    var i = 0
+    while (i < adds) {
+      val state = evaluator.noteState(i)
+      val node = evaluator.noteNode(i)
+      val bit = 1L << state
+      if ((state >> 6) >= active.length) active = java.util.Arrays.copyOf(active, (state >> 6) + 1)
+      if (state >= entries.length) entries = java.util.Arrays.copyOf(entries, math.max(state + 1, 2 * entries.length))
+      if ((active(state >> 6) & bit) == 0) {
+        active(state >> 6) |= bit
+        entries(state) = node
+      } else
+        entries(state) = if (evaluator.noteFresh(i)) tecs.unionFresh(node, entries(state)) else tecs.union(node, entries(state))
+      i += 1
+    }
+  }
+
+  private def remove(state: Int): Unit = active(state >> 6) &= ~(1L << state)
+
+  private def forget(): Unit = {
+    java.util.Arrays.fill(active, 0L)
+    active(0) = 1L
+    events.clear()
+    tecs.free(tecs.top)
+    provisional = false
+    consumed = false
+    epoch = evaluator.epoch
+  }
+
+  private def sweep(): Unit = {
+    states.foreach(s => if (!tecs.live(entries(s))) remove(s))
+    sweepAt = tecs.top + Substream.SweepEvery
+  }
+
+  /** The active states that have a node. */
+  private[evaluate] def states: Iterator[Int] =
+    active.indices.iterator.flatMap { w =>
+      val word = if (w == 0) active(0) & ~1L else active(w)
+      Iterator.iterate(word)(b => b & (b - 1)).takeWhile(_ != 0).map(b => (w << 6) + java.lang.Long.numberOfTrailingZeros(b))
+    }
+
+  private[evaluate] def renumber(newState: Int => Int): Unit = {
+    val old = states.map(s => (newState(s), entries(s))).toVector
+    active = Array(1L)
+    entries = new Array[Int](4)
+    old.foreach { case (s, node) => evaluator.note(0, s, node, fresh = false): Unit; write(1) }
+  }
+
+  /** Forgets what cannot be part of a match that ends at or after the time that `bound` belongs to; says whether nothing is
+    * left.
+    */
+  def expire(bound: Long): Boolean = {
+    if (consumed || epoch != evaluator.epoch) forget()
+    if (provisional) { events.retract(); provisional = false }
+    if (countWindow < 0 && events.expire(bound)) tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
+    if (events.size == 0 && countWindow < 0) forget()
+    events.size == 0
+  }
+
+  def nodes: Int = tecs.size
+  def eventsKept: Int = events.size
+
+  /** About how much memory it takes. */
+  def bytes: Long = 160 + tecs.bytes + events.bytes + 4L * entries.length + 8L * active.length
+
+  /** For tests. */
+  def checkInvariants(): Unit = {
+    tecs.checkInvariants()
+    states.foreach { s =>
+      val n = entries(s)
+      if (tecs.live(n)) require(n - tecs.top < 0, s"state $s has a node that does not exist")
+    }
+  }
+}
+
+private[evaluate] object Substream {
+  private val NotKept = Int.MinValue
+  private val SweepEvery = 1 << 28
+}

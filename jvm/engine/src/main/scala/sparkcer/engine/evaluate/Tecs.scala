@@ -1,0 +1,161 @@
+package sparkcer.engine.evaluate
+
+/** The timed enumerable compact set of 003, Section 4.1: all partial matches, shared, in nodes that are never changed after
+  * the event that made them.
+  *
+  * A node stands for a set of open matches (a start and the marked events so far). It has an *item* and two other nodes
+  * beside it: the set is what the item stands for, and what `left` and `right` stand for. An item is
+  *
+  *   - a start: `next` is 0; the match starts at `event`, which is marked if `label` is not 0; or
+  *   - an output: every match of `next`, with `event` marked by `label` at its end.
+  *
+  * Where 003 has union nodes, kept shallow by gadgets and sorted union-lists, the nodes here are a persistent leftist heap
+  * ordered by `maxStart`, the latest start in the set: `left` and `right` never start later than the node itself, and
+  * `rank(left) >= rank(right)`. So whoever enumerates can stop at the first node whose latest start is out of the window,
+  * every node visited gives at least one match, and the delay is linear in the match. Two sets are united in time
+  * logarithmic in their size, and in one write when the new one starts last, which is the usual case.
+  *
+  * Nodes lie in a ring of ints, 8 a node, and are numbered as events are (0 is no node). They are freed oldest first, when
+  * the event that made them leaves the window: then everything they stand for started before the window too. So a live node
+  * may point to a freed one, and every pointer is tested with [[live]] before it is followed.
+  */
+final private[evaluate] class Tecs(events: Events) {
+  import Tecs._
+
+  private var nodes = new Array[Int](Initial * Width)
+  private var mask = Initial - 1
+
+  /** The oldest node kept, and one past the newest. */
+  var base = 1
+  var top = 1
+
+  def size: Int = top - base
+  def bytes: Long = 4L * nodes.length
+
+  private def slot(n: Int): Int = (n & mask) << WidthBits
+
+  def event(n: Int): Int = nodes(slot(n) + Event)
+  def label(n: Int): Int = nodes(slot(n) + Label)
+  def next(n: Int): Int = nodes(slot(n) + Next)
+  def left(n: Int): Int = nodes(slot(n) + Left)
+  def right(n: Int): Int = nodes(slot(n) + Right)
+  def maxStart(n: Int): Int = nodes(slot(n) + MaxStart)
+  def rank(n: Int): Int = nodes(slot(n) + Rank)
+
+  /** Does the node stand for a match that starts in the window? Also false for no node. */
+  def live(n: Int): Boolean = n != 0 && n - base >= 0 && maxStart(n) - events.base >= 0
+
+  /** The matches that start at `event`, marked if `label` is not 0. */
+  def start(event: Int, label: Int): Int = write(event, label, 0, 0, 0, event, 1)
+
+  /** The matches of `n`, with `event` marked by `label`. */
+  def extend(n: Int, event: Int, label: Int): Int = write(event, label, n, 0, 0, maxStart(n), 1)
+
+  /** The union of a node that was just made by `start` or `extend` and is used nowhere else, and any node. */
+  def unionFresh(fresh: Int, n: Int): Int =
+    if (!live(n)) fresh
+    else if (maxStart(fresh) - maxStart(n) >= 0) {
+      nodes(slot(fresh) + Left) = n
+      fresh
+    } else union(fresh, n)
+
+  /** The union of two nodes that share no match. */
+  def union(a: Int, b: Int): Int =
+    if (!live(a)) b
+    else if (!live(b)) a
+    else if (maxStart(a) - maxStart(b) < 0) union(b, a)
+    else {
+      val merged = union(right(a), b)
+      val other = if (live(left(a))) left(a) else 0
+      val swap = other == 0 || rank(other) < rank(merged)
+      val l = if (swap) merged else other
+      val r = if (swap) other else merged
+      val at = slot(a)
+      write(nodes(at + Event), nodes(at + Label), nodes(at + Next), l, r, nodes(at + MaxStart), if (r == 0) 1 else rank(r) + 1)
+    }
+
+  private def write(event: Int, label: Int, next: Int, left: Int, right: Int, maxStart: Int, rank: Int): Int = {
+    if (top - base == mask + 1) resize(2 * (mask + 1))
+    val n = top
+    top += 1
+    if (n == 0) write(event, label, next, left, right, maxStart, rank) // 0 is no node: leave its slot unused
+    else {
+      val at = slot(n)
+      nodes(at + Event) = event
+      nodes(at + Label) = label
+      nodes(at + Next) = next
+      nodes(at + Left) = left
+      nodes(at + Right) = right
+      nodes(at + MaxStart) = maxStart
+      nodes(at + Rank) = rank
+      n
+    }
+  }
+
+  /** Frees the nodes before `n`. */
+  def free(n: Int): Unit = {
+    base = n
+    if (mask >= 8 * Initial && size < (mask + 1) / 8) resize((mask + 1) / 2)
+  }
+
+  private def resize(capacity: Int): Unit = {
+    if (capacity > MaxNodes) throw new IllegalStateException(TooLarge)
+    val copy = new Array[Int](capacity * Width)
+    var n = base
+    while (n != top) {
+      System.arraycopy(nodes, slot(n), copy, (n & (capacity - 1)) << WidthBits, Width)
+      n += 1
+    }
+    nodes = copy
+    mask = capacity - 1
+  }
+
+  /** Puts back a node that was saved. Nodes come in order. */
+  def restore(event: Int, label: Int, next: Int, left: Int, right: Int, maxStart: Int, rank: Int): Unit =
+    write(event, label, next, left, right, maxStart, rank): Unit
+
+  /** For tests: throws if a live node breaks what the structure promises. */
+  def checkInvariants(): Unit = {
+    var n = base
+    while (n != top) {
+      if (live(n)) {
+        val m = maxStart(n)
+        require(event(n) - events.base >= 0 && event(n) - events.top < 0, s"node $n uses a forgotten event")
+        require(m - event(n) <= 0, s"node $n starts after its event")
+        if (next(n) == 0) require(m == event(n), s"start node $n has another start")
+        else {
+          require(live(next(n)), s"live output node $n goes on to a dead one")
+          require(maxStart(next(n)) == m, s"output node $n is not as late as what it goes on to")
+          require(next(n) - n < 0 && event(next(n)) - event(n) < 0, s"output node $n does not go back in time")
+        }
+        for (child <- Seq(left(n), right(n)) if live(child)) {
+          require(child - n < 0, s"node $n points forward")
+          require(maxStart(child) - m <= 0, s"node $n starts before the one below it")
+        }
+        val (l, r) = (left(n), right(n))
+        if (live(r)) require(!live(l) || rank(l) >= rank(r), s"node $n leans to the right")
+      }
+      n += 1
+    }
+  }
+}
+
+private[evaluate] object Tecs {
+  private val WidthBits = 3
+  private val Width = 1 << WidthBits
+  private val Event = 0
+  private val Label = 1
+  private val Next = 2
+  private val Left = 3
+  private val Right = 4
+  private val MaxStart = 5
+  private val Rank = 6
+
+  private val Initial = 4
+
+  /** An array has at most 2^31 ints. */
+  private val MaxNodes = 1 << 27
+
+  val TooLarge: String =
+    s"One substream holds more than $MaxNodes nodes of partial matches. Use a shorter WITHIN, or PARTITION BY a finer key."
+}

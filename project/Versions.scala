@@ -1,0 +1,19 @@
+import java.io.FileInputStream
+import java.util.Properties
+
+/** The versions of `versions.properties`, by name. */
+object Versions {
+  private val properties = {
+    val p = new Properties
+    val in = new FileInputStream("versions.properties")
+    try p.load(in)
+    finally in.close()
+    p
+  }
+
+  def apply(name: String): String =
+    Option(properties.getProperty(name)).getOrElse(sys.error(s"versions.properties has no $name"))
+
+  /** `4.2` of `4.2.0`. */
+  val sparkMinor: String = apply("spark").split('.').take(2).mkString(".")
+}
