@@ -26,8 +26,15 @@ val tested = Seq(
 
 /** What Spark needs opened on Java 17 and later when it is not started by its own scripts. */
 val sparkJava = Seq(
-  "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
-  "java.util.concurrent", "java.util.concurrent.atomic"
+  "java.lang",
+  "java.lang.invoke",
+  "java.lang.reflect",
+  "java.io",
+  "java.net",
+  "java.nio",
+  "java.util",
+  "java.util.concurrent",
+  "java.util.concurrent.atomic"
 ).map(p => s"--add-opens=java.base/$p=ALL-UNNAMED") ++ Seq(
   "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
   "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
@@ -52,7 +59,8 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(
     name := "spark-cer",
     libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark") % Provided,
-    Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g"),
+    Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false"),
+    Test / javaOptions += s"-Dlog4j2.configurationFile=${(ThisBuild / baseDirectory).value / "project" / "log4j2.properties"}",
     assembly / assemblyJarName := s"spark-cer_${Versions.sparkMinor}_2.13-${version.value}.jar",
     assembly / assemblyOption ~= (_.withIncludeScala(false)),
     dist := {
@@ -67,6 +75,9 @@ lazy val spark = (project in file("jvm/spark"))
 lazy val benchmarks = (project in file("jvm/benchmarks"))
   .enablePlugins(JmhPlugin)
   .dependsOn(engine, spark)
-  .settings(name := "spark-cer-benchmarks", libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark"))
+  .settings(
+    name := "spark-cer-benchmarks",
+    libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark")
+  )
 
 lazy val root = (project in file(".")).aggregate(engine, spark, benchmarks).settings(publish / skip := true)

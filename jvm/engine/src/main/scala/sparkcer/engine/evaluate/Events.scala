@@ -1,5 +1,7 @@
 package sparkcer.engine.evaluate
 
+import sparkcer.engine.state.{WireReader, WireWriter}
+
 /** The events that some partial match uses, oldest first, as a ring. They are numbered from 0 and numbers only grow (as Int,
   * around zero: two numbers are compared by their difference, and the window never holds 2^31 of them).
   *
@@ -67,6 +69,37 @@ final private[evaluate] class Events {
     firstNodes = newFirst
     payloads = newPayloads
     mask = capacity - 1
+  }
+
+  /** Writes the events from number `from` on, and which are forgotten. */
+  def save(out: WireWriter, from: Int): Unit = {
+    val first = if (from - base < 0) base else from
+    out.int(base)
+    out.int(first)
+    out.int(top - first)
+    var before = 0L
+    var i = first
+    while (i != top) {
+      out.long(time(i) - before)
+      before = time(i)
+      out.int(firstNode(i))
+      out.array(payload(i))
+      i += 1
+    }
+  }
+
+  /** Puts the events of the next piece behind those that are there. */
+  def restore(in: WireReader): Unit = {
+    val newBase = in.int()
+    val first = in.int()
+    if (base == top) { base = first; top = first }
+    while (base != top && newBase - base > 0) { payloads(base & mask) = null; base += 1 }
+    if (base == top) { base = first; top = first }
+    var before = 0L
+    (0 until in.int()).foreach { _ =>
+      before += in.long()
+      append(before, in.int(), in.array()): Unit
+    }
   }
 
   def bytes: Long = {

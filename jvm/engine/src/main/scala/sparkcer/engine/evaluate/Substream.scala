@@ -4,6 +4,7 @@ import sparkcer.engine.automaton.Determinized
 import sparkcer.engine.automaton.Determinized.NoState
 import sparkcer.engine.ceql.{Consume, Window}
 import sparkcer.engine.ceql.Quantity.Number
+import sparkcer.engine.state.{WireReader, WireWriter}
 
 /** The partial matches of one substream: for each active state of the determinized automaton a node of the tECS.
   *
@@ -102,6 +103,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   }
 
   private def keep(time: Long, bound: Long, payload: Array[Byte]): Int = {
+    dirty = true
     if (provisional) events.retract()
     if (events.expire(bound)) tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
     events.append(time, tecs.top, payload)
@@ -151,6 +153,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   private def remove(state: Int): Unit = active(state >> 6) &= ~(1L << state)
 
   private def forget(): Unit = {
+    dirty = true
     java.util.Arrays.fill(active, 0L)
     active(0) = 1L
     events.clear()
@@ -183,11 +186,69 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     * left.
     */
   def expire(bound: Long): Boolean = {
-    if (consumed || epoch != evaluator.epoch) forget()
-    if (provisional) { events.retract(); provisional = false }
+    settle()
     if (countWindow < 0 && events.expire(bound)) tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
     if (events.size == 0 && countWindow < 0) forget()
     events.size == 0
+  }
+
+  /** Bytes of the owner's that are saved with the substream. */
+  def attachment: Array[Byte] = attached
+  def attach(bytes: Array[Byte]): Unit = { attached = bytes; dirty = true }
+  private var attached: Array[Byte] = null
+
+  // State, see Partitions. What came after these numbers is not saved yet.
+  private var savedEvents = 0
+  private var savedNodes = 1
+  private var savedPosition = -1L
+  private var dirty = true
+
+  private[evaluate] def saved: Boolean = savedPosition >= 0
+  private[evaluate] def changed: Boolean =
+    dirty || consumed || provisional || epoch != evaluator.epoch || countWindow >= 0 && savedPosition != position
+
+  private[evaluate] def save(out: WireWriter, full: Boolean): Unit = {
+    settle()
+    out.long(position)
+    out.array(attached)
+    events.save(out, if (full) events.base else savedEvents)
+    tecs.save(out, if (full) tecs.base else savedNodes)
+    val live = states.filter(s => tecs.live(entries(s))).toVector
+    out.int(live.length)
+    live.foreach { s =>
+      out.words(evaluator.automaton.configuration(s))
+      out.int(tecs.top - entries(s))
+    }
+    markSaved()
+  }
+
+  private[evaluate] def restore(in: WireReader): Unit = {
+    position = in.long()
+    attached = in.array()
+    events.restore(in)
+    tecs.restore(in)
+    active = Array(1L)
+    entries = new Array[Int](4)
+    (0 until in.int()).foreach { _ =>
+      val state = evaluator.automaton.intern(in.words())
+      evaluator.note(0, state, tecs.top - in.int(), fresh = false): Unit
+      write(1)
+    }
+    sweepAt = tecs.top + Substream.SweepEvery
+    markSaved()
+  }
+
+  private def markSaved(): Unit = {
+    savedEvents = events.top
+    savedNodes = tecs.top
+    savedPosition = position
+    dirty = false
+  }
+
+  /** Does what the last event left for the next one to do. */
+  private def settle(): Unit = {
+    if (consumed || epoch != evaluator.epoch) forget()
+    if (provisional) { events.retract(); provisional = false }
   }
 
   def nodes: Int = tecs.size

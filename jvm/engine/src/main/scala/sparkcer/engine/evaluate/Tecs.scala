@@ -1,5 +1,7 @@
 package sparkcer.engine.evaluate
 
+import sparkcer.engine.state.{WireReader, WireWriter}
+
 /** The timed enumerable compact set of 003, Section 4.1: all partial matches, shared, in nodes that are never changed after
   * the event that made them.
   *
@@ -110,9 +112,52 @@ final private[evaluate] class Tecs(events: Events) {
     mask = capacity - 1
   }
 
-  /** Puts back a node that was saved. Nodes come in order. */
-  def restore(event: Int, label: Int, next: Int, left: Int, right: Int, maxStart: Int, rank: Int): Unit =
-    write(event, label, next, left, right, maxStart, rank): Unit
+  /** Writes the nodes from number `from` on, and which are freed. Pointers are written as distances, which are small. */
+  def save(out: WireWriter, from: Int): Unit = {
+    val first = if (from - base < 0) base else from
+    out.int(base)
+    out.int(first)
+    out.int(top - first)
+    def pointer(n: Int, to: Int): Unit = out.int(if (to == 0 || to - base < 0) 0 else n - to)
+    var n = first
+    while (n != top) {
+      if (n != 0) {
+        out.int(event(n))
+        out.int(label(n))
+        pointer(n, next(n))
+        pointer(n, left(n))
+        pointer(n, right(n))
+        out.int(event(n) - maxStart(n))
+        out.int(rank(n))
+      }
+      n += 1
+    }
+  }
+
+  /** Puts the nodes of the next piece behind those that are there. */
+  def restore(in: WireReader): Unit = {
+    val newBase = in.int()
+    val first = in.int()
+    if (base == top || newBase - top >= 0) { base = first; top = first }
+    else base = newBase
+    val end = first + in.int()
+    while (top != end)
+      if (top == 0) top += 1
+      else {
+        val n = top
+        val event = in.int()
+        val label = in.int()
+        def pointer(): Int = { val d = in.int(); if (d == 0) 0 else n - d }
+        write(event, label, pointer(), pointer(), pointer(), event - in.int(), in.int()): Unit
+      }
+  }
+
+  /** The event that was read when the node was made. Among the nodes of one event a pointer may go to a larger number. */
+  private def madeBy(n: Int): Int = {
+    var e = events.base
+    while (e + 1 - events.top < 0 && events.firstNode(e + 1) - n <= 0) e += 1
+    e
+  }
 
   /** For tests: throws if a live node breaks what the structure promises. */
   def checkInvariants(): Unit = {
@@ -129,7 +174,7 @@ final private[evaluate] class Tecs(events: Events) {
           require(next(n) - n < 0 && event(next(n)) - event(n) < 0, s"output node $n does not go back in time")
         }
         for (child <- Seq(left(n), right(n)) if live(child)) {
-          require(child - n < 0, s"node $n points forward")
+          require(madeBy(child) - madeBy(n) <= 0 && child != n, s"node $n points to a node of a later event")
           require(maxStart(child) - m <= 0, s"node $n starts before the one below it")
         }
         val (l, r) = (left(n), right(n))

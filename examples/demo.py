@@ -1,0 +1,90 @@
+"""The demo: 20,000 generated trades, a pattern over them as a batch and as a stream, and the matches as tables."""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import spark_cer
+from spark_cer import cer
+
+QUERY = """
+SELECT * FROM S WHERE (SELL AS x ; BUY AS y)
+FILTER x[price > 20] AND y[price < 5]
+WITHIN 30000 [stock_time]"""
+
+SCHEMA = "type STRING, id INT, name STRING, volume INT, price DOUBLE, stock_time BIGINT"
+EVENTS = 20_000
+FILES = 5
+
+
+def write_trades(folder: Path) -> None:
+    """Random trades as CSV: prices between 1 and 21, about ten trades a second, in files as a feed would leave them."""
+    rng = random.Random(7)
+    now = 34_200_000
+    for number in range(FILES):
+        lines = ["type,id,name,volume,price,stock_time"]
+        for i in range(EVENTS // FILES):
+            now += int(rng.expovariate(1 / 100)) + 1
+            price = 1 + 20.02 * rng.random() ** 0.5 if rng.random() < 0.5 else 4 + 16 * rng.random()
+            name = rng.choice(["INTC", "MSFT", "AMAT", "ORCL", "CSCO"])
+            lines.append(
+                f"{rng.choice(('BUY', 'SELL'))},{number * EVENTS // FILES + i},{name},{rng.randrange(1, 51) * 100},{price:.2f},{now}"
+            )
+        (folder / f"trades-{number}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        time.sleep(0.01)  # a stream of files is read by their age
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def main() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="spark-cer-demo-"))
+    trades_dir = folder / "trades"
+    trades_dir.mkdir()
+    write_trades(trades_dir)
+    say(f"Wrote {EVENTS:,} trades as CSV to {trades_dir}")
+    say("Starting Spark ...")
+    spark = spark_cer.session()
+    spark.sparkContext.setLogLevel("ERROR")
+    say(f"\nThe query:\n{QUERY}\n")
+
+    columns = ["start", "end", "x.name AS sold", "x.price AS sold_at", "y.name AS bought", "y.price AS bought_at"]
+    events = spark.read.schema(SCHEMA).csv(str(trades_dir), header=True)
+    started = time.time()
+    matches = events.transform(cer(QUERY, time="stock_time")).cache()
+    found = matches.count()
+    say(f"As a batch: {found:,} matches in {time.time() - started:.1f} s. The first of them:")
+    matches.orderBy("end", "start").selectExpr(*columns).show(8, truncate=False)
+
+    stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).csv(str(trades_dir), header=True)
+    running = (
+        stream.transform(cer(QUERY, time="stock_time"))
+        .writeStream.format("memory")
+        .queryName("live")
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    say("As a stream, file by file:")
+    while not running.awaitTermination(1):
+        progress = running.lastProgress
+        if progress is not None:
+            batch = progress["batchId"] + 1
+            say(f"  micro-batch {batch} of {FILES}: {progress['numInputRows']:,} trades, {spark.table('live').count():,} matches so far")
+    live = spark.table("live")
+    say(f"As a stream: {live.count():,} matches. The last of them:")
+    live.orderBy("end", "start", ascending=False).selectExpr(*columns).show(8, truncate=False)
+
+    if {row.match_id for row in live.collect()} != {row.match_id for row in matches.collect()}:
+        sys.exit("The batch and the stream differ: this is a bug, please report it.")
+    say("Batch and stream gave the same matches.")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

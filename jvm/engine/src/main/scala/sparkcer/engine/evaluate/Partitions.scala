@@ -1,0 +1,92 @@
+package sparkcer.engine.evaluate
+
+import scala.collection.mutable
+
+import sparkcer.engine.state.{Frame, StateException, WireReader}
+
+/** The substreams of a query by key, and their state as bytes: a full piece, and after it pieces with what changed since the
+  * piece before. All pieces in order give the same substreams again. Determinized states are written as sets of automaton
+  * states, so that a piece means the same to every evaluator of the query.
+  *
+  * A piece holds the events and nodes that came since the last one, and the entries of the substreams that changed: its size
+  * goes with the events read, not with the partial matches held.
+  */
+final class Partitions(val evaluator: Evaluator) {
+  private val byKey = mutable.LinkedHashMap.empty[Partitions.Key, Substream]
+  private val gone = mutable.LinkedHashSet.empty[Partitions.Key]
+
+  def size: Int = byKey.size
+
+  def get(key: Array[Byte]): Option[Substream] = byKey.get(new Partitions.Key(key))
+
+  def getOrCreate(key: Array[Byte]): Substream = byKey.getOrElseUpdate(new Partitions.Key(key), evaluator.newSubstream())
+
+  def remove(key: Array[Byte]): Unit =
+    byKey.remove(new Partitions.Key(key)).foreach { s =>
+      evaluator.remove(s)
+      if (s.saved) gone += new Partitions.Key(key)
+    }
+
+  def foreach(f: (Array[Byte], Substream) => Unit): Unit = byKey.foreach { case (k, s) => f(k.bytes, s) }
+
+  /** Removes the substreams that can have no part in a match that starts at `bound` or later, and says how many. */
+  def expire(bound: Long): Int = {
+    val dead = byKey.iterator.collect { case (k, s) if s.expire(bound) => k.bytes }.toVector
+    dead.foreach(remove)
+    dead.length
+  }
+
+  /** Everything, as the first piece. */
+  def save(): Array[Byte] = piece(full = true)
+
+  /** What changed since the last call of `save` or `saveChanges`. */
+  def saveChanges(): Array[Byte] = piece(full = false)
+
+  private def piece(full: Boolean): Array[Byte] = Frame.write { out =>
+    out.byte(if (full) Partitions.Full else Partitions.Changes)
+    if (!full) {
+      out.int(gone.size)
+      gone.foreach(k => out.array(k.bytes))
+    }
+    gone.clear()
+    val records = byKey.filter { case (_, s) => full || s.changed }
+    out.int(records.size)
+    records.foreach { case (k, s) =>
+      out.array(k.bytes)
+      s.save(out, full)
+    }
+  }
+
+  private def restore(in: WireReader): Unit = {
+    if (in.byte() == Partitions.Full) {
+      byKey.values.foreach(evaluator.remove)
+      byKey.clear()
+    } else (0 until in.int()).foreach(_ => byKey.remove(new Partitions.Key(in.array())).foreach(evaluator.remove))
+    (0 until in.int()).foreach { _ =>
+      val key = in.array()
+      getOrCreate(key).restore(in)
+    }
+    if (!in.done) throw new StateException("The saved state has more bytes than it says.")
+  }
+}
+
+object Partitions {
+  private val Full = 0
+  private val Changes = 1
+
+  /** The substreams that were saved in these pieces. */
+  def load(evaluator: Evaluator, pieces: Iterable[Array[Byte]]): Partitions = {
+    val partitions = new Partitions(evaluator)
+    pieces.foreach(p => partitions.restore(Frame.read(p)))
+    partitions
+  }
+
+  /** Bytes that compare by content. */
+  final private class Key(val bytes: Array[Byte]) {
+    override val hashCode: Int = java.util.Arrays.hashCode(bytes)
+    override def equals(other: Any): Boolean = other match {
+      case k: Key => java.util.Arrays.equals(bytes, k.bytes)
+      case _ => false
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package sparkcer.engine.state
+
+import java.util.zip.CRC32C
+
+/** The outside of a piece of saved state: what it is, the version of its format, and a checksum over the rest. */
+object Frame {
+
+  /** Raise it when the bytes inside change their meaning; keep reading the old ones. */
+  val Version = 1
+
+  private val Magic = 0xce
+  private val Checksum = 4
+
+  def write(body: WireWriter => Unit): Array[Byte] = {
+    val out = new WireWriter
+    out.byte(Magic)
+    out.byte(Version)
+    body(out)
+    val sum = checksum(out.result(), out.length)
+    (0 until Checksum).foreach(i => out.byte((sum >>> (8 * i)).toInt & 0xff))
+    out.result()
+  }
+
+  def read(bytes: Array[Byte]): WireReader = {
+    val end = bytes.length - Checksum
+    if (end < 2 || (bytes(0) & 0xff) != Magic) throw new StateException("These bytes are not a saved state of spark-cer.")
+    val version = bytes(1) & 0xff
+    if (version > Version)
+      throw new StateException(
+        s"The state was saved in format $version by a newer spark-cer, and this one reads formats up to $Version. Use that newer version."
+      )
+    val sum = (0 until Checksum).map(i => (bytes(end + i) & 0xffL) << (8 * i)).sum
+    if (sum != checksum(bytes, end)) throw new StateException("The saved state is damaged: its checksum is wrong.")
+    new WireReader(bytes, 2, end)
+  }
+
+  private def checksum(bytes: Array[Byte], length: Int): Long = {
+    val crc = new CRC32C
+    crc.update(bytes, 0, length)
+    crc.getValue
+  }
+}

@@ -1,0 +1,95 @@
+package sparkcer.engine.state
+
+/** Writes small numbers in few bytes: 7 bits a byte, the sign in the lowest bit. */
+final class WireWriter {
+  private var bytes = new Array[Byte](256)
+  private var size = 0
+
+  def length: Int = size
+
+  def byte(b: Int): Unit = {
+    room(1)
+    bytes(size) = b.toByte
+    size += 1
+  }
+
+  def long(value: Long): Unit = {
+    room(10)
+    var v = (value << 1) ^ (value >> 63)
+    while ((v & ~0x7fL) != 0) {
+      bytes(size) = (v & 0x7f | 0x80).toByte
+      size += 1
+      v >>>= 7
+    }
+    bytes(size) = v.toByte
+    size += 1
+  }
+
+  def int(value: Int): Unit = long(value.toLong)
+
+  /** An array of bytes, or null. */
+  def array(a: Array[Byte]): Unit =
+    if (a == null) int(-1)
+    else {
+      int(a.length)
+      room(a.length)
+      System.arraycopy(a, 0, bytes, size, a.length)
+      size += a.length
+    }
+
+  def words(a: Array[Long]): Unit = {
+    int(a.length)
+    a.foreach(long)
+  }
+
+  def result(): Array[Byte] = java.util.Arrays.copyOf(bytes, size)
+
+  private def room(n: Int): Unit =
+    if (size + n > bytes.length) bytes = java.util.Arrays.copyOf(bytes, math.max(size + n, 2 * bytes.length))
+}
+
+/** Reads what [[WireWriter]] wrote. Fails with [[StateException]] where the bytes end early. */
+final class WireReader(bytes: Array[Byte], private var at: Int, end: Int) {
+  def done: Boolean = at == end
+
+  def byte(): Int = {
+    if (at >= end) throw new StateException("The state ends in the middle of a record.")
+    at += 1
+    bytes(at - 1) & 0xff
+  }
+
+  def long(): Long = {
+    var v = 0L
+    var shift = 0
+    var b = byte()
+    while ((b & 0x80) != 0) {
+      v |= (b & 0x7fL) << shift
+      shift += 7
+      if (shift > 63) throw new StateException("The state has a number that is too long.")
+      b = byte()
+    }
+    v |= b.toLong << shift
+    (v >>> 1) ^ -(v & 1)
+  }
+
+  def int(): Int = long().toInt
+
+  def array(): Array[Byte] = {
+    val n = int()
+    if (n < 0) null
+    else {
+      if (n > end - at) throw new StateException("The state ends in the middle of a record.")
+      at += n
+      java.util.Arrays.copyOfRange(bytes, at - n, at)
+    }
+  }
+
+  def words(): Array[Long] = {
+    val n = int()
+    if (n < 0 || n > end - at) throw new StateException("The state ends in the middle of a record.")
+    Array.fill(n)(long())
+  }
+}
+
+/** Saved state that cannot be used: damaged, or written by a newer version. */
+final class StateException(message: String) extends RuntimeException(message)

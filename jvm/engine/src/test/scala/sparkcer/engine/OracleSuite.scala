@@ -1,0 +1,49 @@
+package sparkcer.engine
+
+import org.scalacheck.Prop
+import org.scalacheck.Prop.{forAll, propBoolean}
+
+import sparkcer.engine.ceql.CeqlException
+import sparkcer.engine.evaluate.{Evaluator, Program}
+import sparkcer.engine.testkit._
+import sparkcer.engine.testkit.Generators._
+
+/** The engine against the definition: as sets, the same matches. */
+class OracleSuite extends Properties {
+  override def cases: Int = 2000
+
+  /** Holds when the engine, run with the options, finds exactly what the definition says. */
+  private def agrees(c: Case, options: Harness.Options): Prop = {
+    val expected =
+      try Some(Oracle.matches(c.query, c.events))
+      catch { case _: Valuations.TooMany => None }
+    expected.flatMap(right => compiled(c).map(right -> _)).fold(Prop.undecided) { case (right, program) =>
+      val found = Harness.run(program, c.events, options)
+      def list(set: Set[Match]) = Match.show(set).mkString("; ")
+      (found == right) :| s"missing: ${list(right -- found)}\n  wrong: ${list(found -- right)}"
+    }
+  }
+
+  /** A condition with many tests in an iteration may be refused. */
+  private def compiled(c: Case): Option[Program] =
+    try Some(Program.compile(c.query))
+    catch { case e: CeqlException if e.condition == "CER_QUERY_TOO_LARGE" => None }
+
+  property("the engine finds the matches of the definition") {
+    forAll((c: Case) => agrees(c, Harness.Options()))
+  }
+
+  property("events without a bit can be dropped where the program says so") {
+    forAll((c: Case) => agrees(c, Harness.Options(drop = true)))
+  }
+
+  property("a substream that is told the time, or let go of when it is empty, finds the same") {
+    forAll((c: Case) => agrees(c, Harness.Options(expire = true)))
+  }
+
+  property("a cache of one to four states, rebuilt at almost every event, finds the same") {
+    forAll { (c: Case, n: Byte) =>
+      agrees(c, Harness.Options(Evaluator.Limits(states = 1 + (n & 3))))
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package sparkcer.engine.testkit
+
+import org.scalacheck.Shrink
+
+import sparkcer.engine.ceql._
+
+/** A query and a stream to run it on, printed in one line each when a property fails. */
+final case class Case(query: Query, events: Vector[Event]) {
+  override def toString: String = s"\n  query:  ${Printer.print(query)}\n  events: ${Event.show(events)}\n"
+}
+
+object Case {
+
+  /** Fewer events first, then a simpler query: a part of the formula in place of the whole, a clause less, a test less.
+    * What names a variable that is gone goes too, so that every step is a valid query.
+    */
+  implicit val shrinkCase: Shrink[Case] = Shrink.withLazyList { c =>
+    val fewer = c.events.indices.to(LazyList).map(i => c.copy(events = c.events.patch(i, Nil, 1)))
+    val plainer = c.events.indices.to(LazyList).flatMap { i =>
+      val e = c.events(i)
+      (e.attributes.keySet - "t")
+        .to(LazyList)
+        .map(a => c.copy(events = c.events.updated(i, e.copy(attributes = e.attributes - a))))
+    }
+    fewer #::: Simpler.queries(c.query).map(q => c.copy(query = q)) #::: plainer
+  }
+}
+
+/** Valid queries that are one step simpler. */
+object Simpler {
+
+  def queries(q: Query): LazyList[Query] = {
+    val clauses = LazyList(
+      q.copy(partitionBy = Vector.empty)(""),
+      q.copy(within = None)(""),
+      q.copy(consumeBy = Consume.None)(""),
+      q.copy(limit = None)(""),
+      q.copy(select = q.select.copy(strategy = Strategy.All))(""),
+      q.copy(select = q.select.copy(distinct = false))(""),
+      q.copy(select = q.select.copy(list = SelectList.All))("")
+    ).filter(_ != q)
+    val lists = q.select.list match {
+      case SelectList.Variables(items) if items.length > 1 =>
+        items.indices
+          .to(LazyList)
+          .map(i => q.copy(select = q.select.copy(list = SelectList.Variables(items.patch(i, Nil, 1))))(""))
+      case _ => LazyList.empty
+    }
+    (clauses #::: lists #::: formulas(q.where).map(f => q.copy(where = f)(""))).map(valid)
+  }
+
+  /** The query without what names variables that its formula does not bind. */
+  def valid(q: Query): Query = {
+    val where = bindable(q.where)
+    val list = q.select.list match {
+      case SelectList.Variables(items) =>
+        val left = items.filter(i => where.variables(i.variable.value))
+        if (left.isEmpty) SelectList.All else SelectList.Variables(left)
+      case other => other
+    }
+    val cleaned = q.copy(select = q.select.copy(list = list), where = where)("")
+    cleaned.copy()(Printer.print(cleaned))
+  }
+
+  private def formulas(f: Formula): LazyList[Formula] = {
+    val inside = f.children.to(LazyList)
+    val below: LazyList[Formula] = f match {
+      case _: Formula.Atom       => LazyList.empty
+      case n @ Formula.Not(body) =>
+        (body +: formulas(body))
+          .to(LazyList)
+          .collect { case a: Formula.Atom => Formula.Not(a)(n.offset) }
+          .filter(_ != n)
+      case Formula.As(body, x)         => formulas(body).map(Formula.As(_, x))
+      case Formula.Project(body, kept) => formulas(body).map(Formula.Project(_, kept))
+      case Formula.Iterate(body, c)    => formulas(body).map(Formula.Iterate(_, c))
+      case Formula.Filter(body, c)     =>
+        formulas(body).map(Formula.Filter(_, c)) #::: conditions(c).map(Formula.Filter(body, _))
+      case Formula.Or(parts)         => fewer(parts)(formulas).map(Formula.Or)
+      case Formula.Sequence(parts)   => fewer(parts)(formulas).map(Formula.Sequence)
+      case Formula.Contiguous(parts) => fewer(parts)(formulas).map(Formula.Contiguous)
+    }
+    inside #::: below
+  }
+
+  private def conditions(c: Condition): LazyList[Condition] = c match {
+    case _: Condition.Holds   => LazyList.empty
+    case Condition.And(parts) => parts.to(LazyList) #::: fewer(parts)(conditions).map(Condition.And)
+    case Condition.Or(parts)  => parts.to(LazyList) #::: fewer(parts)(conditions).map(Condition.Or)
+  }
+
+  /** One part less, of two at least, or one part simpler. */
+  private def fewer[A](parts: Vector[A])(simpler: A => LazyList[A]): LazyList[Vector[A]] = {
+    val indices = parts.indices.to(LazyList)
+    val less = if (parts.length > 2) indices.map(i => parts.patch(i, Nil, 1)) else LazyList.empty
+    less #::: indices.flatMap(i => simpler(parts(i)).map(parts.updated(i, _)))
+  }
+
+  private def bindable(f: Formula): Formula = f match {
+    case Formula.Filter(body, c) =>
+      val below = bindable(body)
+      bindable(c, below.variables).fold(below)(Formula.Filter(below, _))
+    case Formula.As(body, x)                 => Formula.As(bindable(body), x)
+    case Formula.Project(body, kept)         => Formula.Project(bindable(body), kept)
+    case Formula.Iterate(body, c)            => Formula.Iterate(bindable(body), c)
+    case Formula.Or(parts)                   => Formula.Or(parts.map(bindable))
+    case Formula.Sequence(parts)             => Formula.Sequence(parts.map(bindable))
+    case Formula.Contiguous(parts)           => Formula.Contiguous(parts.map(bindable))
+    case Formula.Atom(_, _) | Formula.Not(_) => f
+  }
+
+  private def bindable(c: Condition, bound: Set[String]): Option[Condition] = c match {
+    case Condition.Holds(x, _) => if (bound(x.value)) Some(c) else None
+    case Condition.And(parts)  => several(parts.flatMap(bindable(_, bound)), Condition.And)
+    case Condition.Or(parts)   => several(parts.flatMap(bindable(_, bound)), Condition.Or)
+  }
+
+  private def several(parts: Vector[Condition], make: Vector[Condition] => Condition): Option[Condition] =
+    if (parts.length > 1) Some(make(parts)) else parts.headOption
+}

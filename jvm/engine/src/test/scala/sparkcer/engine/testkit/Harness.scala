@@ -1,0 +1,123 @@
+package sparkcer.engine.testkit
+
+import scala.collection.mutable
+
+import sparkcer.engine.automaton.Guard
+import sparkcer.engine.ceql.{Quantity, Window}
+import sparkcer.engine.evaluate.{Evaluator, Program, Substream}
+
+/** Runs a program over a stream of test events as an operator would: masks from the guards, a substream for each key.
+  *
+  * It checks on the way that no match comes twice, that what the structures promise holds after every event, and that
+  * going over the matches a second time gives the same ones.
+  */
+final class Harness(program: Program, options: Harness.Options = Harness.Options()) {
+  private val evaluator = new Evaluator(program, options.limits)
+  private val substreams = mutable.LinkedHashMap.empty[Vector[Value], Substream]
+  private val found = mutable.LinkedHashSet.empty[Match]
+  private var position = 0
+
+  def feed(events: Seq[Event]): this.type = { events.foreach(feed); this }
+
+  def matches: Set[Match] = found.toSet
+
+  /** How many determinized states are known. */
+  def states: Int = evaluator.states
+
+  private def feed(event: Event): Unit = {
+    val key = program.query.partitionBy.map(a => event(a.value))
+    val mask = Harness.mask(program, event)
+    val dropped = options.drop && program.droppable && mask.forall(_ == 0)
+    if (!key.contains(Value.Null) && !dropped) {
+      if (options.expire) expireAt(event)
+      val substream = substreams.getOrElseUpdate(key, evaluator.newSubstream())
+      val cls = if (mask.length == 1) evaluator.classOf(mask(0)) else evaluator.classOf(mask)
+      val payload = BigInt(position).toByteArray
+      val closes = time(event) match {
+        case Some((at, bound)) => substream.read(cls, at, bound, payload)
+        case None              => substream.readUntimed(cls, payload)
+      }
+      if (closes) collect(key, substream)
+      substream.checkInvariants()
+    }
+    position += 1
+  }
+
+  private def collect(key: Vector[Value], substream: Substream): Unit = {
+    val all = evaluator.matches
+    def read(): Vector[Match] = {
+      all.rewind()
+      Iterator
+        .continually(())
+        .takeWhile(_ => all.next())
+        .map { _ =>
+          def at(event: Int) = BigInt(substream.payload(event)).toInt
+          val marks = (0 until all.length).flatMap { i =>
+            program.cea.labels(all.label(i)).map(x => x -> at(all.event(i)))
+          }
+          Match(key, at(all.start), at(all.end), marks.groupMap(_._1)(_._2).view.mapValues(_.toSet).toMap)
+        }
+        .toVector
+    }
+    val once = read()
+    require(once.nonEmpty, s"event $position is said to close a match, and there is none")
+    once.foreach(m => require(found.add(m), s"twice: ${m.show}"))
+    require(once.forall(_.end == position), s"event $position closes a match that ends elsewhere")
+    require(read() == once, s"the matches of event $position differ the second time")
+  }
+
+  /** What a substream is told when its clock goes on without an event. A silent one is let go of. */
+  private def expireAt(event: Event): Unit =
+    for ((_, bound) <- time(event)) substreams.filterInPlace { (_, substream) =>
+      val empty = substream.expire(bound)
+      substream.checkInvariants()
+      if (empty) evaluator.remove(substream)
+      !empty
+    }
+
+  /** The time of an event and the earliest start of a match that ends at it, in millionths; None for NULL. */
+  private def time(event: Event): Option[(Long, Long)] = {
+    def difference(attribute: String, micros: BigDecimal) = event(attribute) match {
+      case Value.Num(n) =>
+        Some(((n * 1000000).toLong, (n * 1000000 - micros).setScale(0, BigDecimal.RoundingMode.CEILING).toLong))
+      case _ => None
+    }
+    program.query.within match {
+      case Some(Window.Attribute(Quantity.Number(n), a)) => difference(a.value, n * 1000000)
+      case Some(Window.Duration(micros))                 => difference("t", BigDecimal(micros))
+      case _                                             => Some((position.toLong, Long.MinValue))
+    }
+  }
+}
+
+object Harness {
+
+  /** @param drop
+    *   whether events without a bit are dropped where the program allows it
+    * @param expire
+    *   whether all substreams are told of the time of each event
+    */
+  final case class Options(
+      limits: Evaluator.Limits = Evaluator.Limits(),
+      drop: Boolean = false,
+      expire: Boolean = false
+  )
+
+  def run(program: Program, events: Seq[Event], options: Options = Options()): Set[Match] =
+    new Harness(program, options).feed(events).matches
+
+  def run(query: String, events: String): Vector[String] = Match.show(run(Program(query), Event.stream(events)))
+
+  /** Bit i of the words says whether the event passes guard i. */
+  def mask(program: Program, event: Event): Array[Long] = {
+    val words = new Array[Long](math.max(1, (program.guards.length + 63) / 64))
+    program.guards.zipWithIndex.foreach { case (g, i) => if (passes(g, event)) words(i >> 6) |= 1L << i }
+    words
+  }
+
+  private def passes(guard: Guard, event: Event): Boolean = {
+    val positive = guard.eventType == event.eventType && guard.stream.forall(_ == event.stream) &&
+      guard.holds.forall(p => Sql.holds(p.sql, event)) && !guard.fails.exists(p => Sql.holds(p.sql, event))
+    positive != guard.negated
+  }
+}

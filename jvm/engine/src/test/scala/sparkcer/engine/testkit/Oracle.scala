@@ -1,0 +1,118 @@
+package sparkcer.engine.testkit
+
+import sparkcer.engine.ceql._
+import sparkcer.engine.ceql.Quantity.Number
+
+/** The matches of a query by definition: every step below is a sentence of the language's definition, none looks at an
+  * automaton.
+  *
+  *   1. PARTITION BY cuts the stream; an event with a NULL key is in no substream.
+  *   1. WHERE gives the valuations of each substream ([[Valuations]]), SELECT projects them.
+  *   1. WITHIN keeps those whose ends are near; an event whose window attribute is NULL starts and ends none.
+  *   1. The strategy compares the marked positions of what is left and ends at the same event.
+  *   1. DISTINCT shows matches that differ in their start only once, with the latest start.
+  *   1. CONSUME BY: when an event closes a match, later ones start after it.
+  */
+object Oracle {
+
+  def matches(query: Query, stream: IndexedSeq[Event]): Set[Match] = {
+    val substreams = partition(query, stream)
+    val candidates = substreams.map { case (key, positions) =>
+      val events = positions.map(stream)
+      key -> new Valuations(events).of(query.where).map(_.project(selected(query))).filter(inWindow(query, events))
+    }
+    // By closing event, in the order of the whole stream: what an event closes may consume what others began.
+    val start = State(Map.empty, Set.empty)
+    stream.indices
+      .foldLeft(start) { (state, j) =>
+        substreams.find(_._2.contains(j)).fold(state) { case (key, positions) =>
+          val scope = if (query.consumeBy == Consume.Any) Vector.empty else key
+          val fresh = candidates(key)
+            .filter(v => positions(v.end) == j && positions(v.start) > state.consumed.getOrElse(scope, -1))
+          val kept = distinct(query, strategy(query.select.strategy, fresh))
+          val consumed =
+            if (kept.nonEmpty && query.consumeBy != Consume.None) state.consumed + (scope -> j) else state.consumed
+          State(consumed, state.found ++ kept.map(atInput(key, positions, _)))
+        }
+      }
+      .found
+  }
+
+  /** `SELECT COUNT(*)`: how many matches of `SELECT *` each event closes. */
+  def counts(query: Query, stream: IndexedSeq[Event]): Map[Int, Int] =
+    matches(query, stream).groupBy(_.end).map { case (end, closed) => end -> closed.size }
+
+  /** @param consumed by substream (one for all under ANY), the last event that closed a match */
+  final private case class State(consumed: Map[Vector[Value], Int], found: Set[Match])
+
+  /** The positions of each substream. */
+  private def partition(query: Query, stream: IndexedSeq[Event]): Map[Vector[Value], Vector[Int]] = {
+    def key(i: Int) = query.partitionBy.map(a => stream(i)(a.value))
+    stream.indices.toVector.filterNot(i => key(i).contains(Value.Null)).groupBy(key)
+  }
+
+  private def atInput(key: Vector[Value], positions: Vector[Int], v: Valuation): Match =
+    Match(key, positions(v.start), positions(v.end), v.bound.map { case (x, at) => x -> at.map(positions) })
+
+  /** `*` is every AS variable, and every event type that occurs outside any AS. What NOT or a projection hides is no
+    * variable of the formula.
+    */
+  def selected(query: Query): Set[String] = {
+    def starred(f: Formula, inAs: Boolean): Set[String] = f match {
+      case a: Formula.Atom             => if (inAs) Set.empty else Set(a.variable)
+      case Formula.As(body, x)         => starred(body, inAs = true) + x.value
+      case Formula.Not(_)              => Set.empty
+      case Formula.Project(body, kept) => starred(body, inAs) & kept
+      case other                       => other.children.flatMap(starred(_, inAs)).toSet
+    }
+    query.select.list match {
+      case SelectList.All | SelectList.Count => starred(query.where, inAs = false)
+      case SelectList.NoVariables            => Set.empty
+      case SelectList.Variables(items)       => items.map(_.variable.value).toSet
+    }
+  }
+
+  /** `V(end) - V(start) <= ε`, inclusive. */
+  private def inWindow(query: Query, events: IndexedSeq[Event])(v: Valuation): Boolean = {
+    def difference(attribute: String): Option[BigDecimal] =
+      (events(v.start)(attribute), events(v.end)(attribute)) match {
+        case (Value.Num(from), Value.Num(to)) => Some(to - from)
+        case _                                => None
+      }
+    query.within match {
+      case None                                 => true
+      case Some(Window.Events(Number(n)))       => v.end - v.start <= n
+      case Some(Window.Attribute(Number(n), a)) => difference(a.value).exists(_ <= n)
+      case Some(Window.Duration(micros))        => difference("t").exists(_ * 1000000 <= micros)
+      case Some(other) => throw new IllegalArgumentException(s"$other needs the value of its parameter")
+    }
+  }
+
+  /** `C` is the set of marked positions. All given end at the same event of the same substream.
+    *
+    * | strategy     | keeps `C` when                          |
+    * |:-------------|:----------------------------------------|
+    * | `ALL`, `ANY` | always                                  |
+    * | `STRICT`     | `C` has no gap                          |
+    * | `NEXT`       | for every other `C'`: `min(C △ C') ∈ C` |
+    * | `LAST`       | for every other `C'`: `max(C △ C') ∈ C` |
+    * | `MAX`        | no `C'` is a proper superset            |
+    */
+  private def strategy(s: Strategy, all: Set[Valuation]): Set[Valuation] = {
+    val sets = all.map(_.marked)
+    def keeps(c: Set[Int]): Boolean = s match {
+      case Strategy.All    => true
+      case Strategy.Strict => c.isEmpty || c.max - c.min + 1 == c.size
+      case Strategy.Next   => (sets - c).forall(other => c(difference(c, other).min))
+      case Strategy.Last   => (sets - c).forall(other => c(difference(c, other).max))
+      case Strategy.Max    => !(sets - c).exists(c.subsetOf)
+    }
+    val kept = sets.filter(keeps)
+    all.filter(v => kept(v.marked))
+  }
+
+  private def difference(c: Set[Int], d: Set[Int]): Set[Int] = (c | d) -- (c & d)
+
+  private def distinct(query: Query, all: Set[Valuation]): Set[Valuation] =
+    if (query.select.distinct) all.groupBy(_.bound).values.map(_.maxBy(_.start)).toSet else all
+}

@@ -1,0 +1,138 @@
+package sparkcer.engine.testkit
+
+import scala.collection.concurrent.TrieMap
+
+import sparkcer.engine.testkit.Value.{Bool, Null, Num, Text}
+
+/** The part of SQL that the tests write in predicates: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, numbers and
+  * strings in either quotes, with SQL's three truth values.
+  */
+object Sql {
+  private type Expression = Event => Value
+
+  private val parsed = TrieMap.empty[String, Expression]
+
+  /** Is the predicate TRUE of the event (and not NULL)? */
+  def holds(predicate: String, event: Event): Boolean =
+    parsed.getOrElseUpdate(predicate, new Sql(predicate).whole())(event) == Bool(true)
+
+  private def compare(a: Value, b: Value)(test: Int => Boolean): Value = (a, b) match {
+    case (Null, _) | (_, Null) => Null
+    case (Num(x), Num(y))      => Bool(test(x.compare(y)))
+    case (Text(x), Text(y))    => Bool(test(x.compareTo(y)))
+    case _                     => throw new IllegalArgumentException(s"a test compares ${a.show} with ${b.show}")
+  }
+
+  private def not(a: Value): Value = a match {
+    case Bool(x) => Bool(!x)
+    case other   => other
+  }
+
+  private def and(a: Value, b: Value): Value = (a, b) match {
+    case (Bool(false), _) | (_, Bool(false)) => Bool(false)
+    case (Bool(true), Bool(true))            => Bool(true)
+    case _                                   => Null
+  }
+
+  private def or(a: Value, b: Value): Value = not(and(not(a), not(b)))
+
+  private val Comparisons: Map[String, Int => Boolean] = Map(
+    "=" -> (_ == 0),
+    "==" -> (_ == 0),
+    "!=" -> (_ != 0),
+    "<>" -> (_ != 0),
+    "<" -> (_ < 0),
+    "<=" -> (_ <= 0),
+    ">" -> (_ > 0),
+    ">=" -> (_ >= 0)
+  )
+
+  private val Token = """\s*('[^']*'|"[^"]*"|`[^`]*`|-?\d+(?:\.\d+)?|\w+|[<>!=]+|[(),])""".r
+}
+
+final private class Sql(text: String) {
+  import Sql._
+
+  private val tokens = Token.findAllMatchIn(text).map(_.group(1)).toVector
+  private var at = 0
+
+  require(Token.replaceAllIn(text, "").isBlank, s"not in the SQL of the tests: $text")
+
+  private def peek(word: String): Boolean = at < tokens.length && tokens(at).equalsIgnoreCase(word)
+  private def take(word: String): Boolean = { val found = peek(word); if (found) at += 1; found }
+  private def need(word: String): Unit = require(take(word), s"expected $word in: $text")
+
+  def whole(): Expression = {
+    val e = disjunction()
+    require(at == tokens.length, s"'${tokens(at)}' is left over in: $text")
+    e
+  }
+
+  private def disjunction(): Expression = {
+    var left = conjunction()
+    while (take("OR")) { val (a, b) = (left, conjunction()); left = e => or(a(e), b(e)) }
+    left
+  }
+
+  private def conjunction(): Expression = {
+    var left = negation()
+    while (take("AND")) { val (a, b) = (left, negation()); left = e => and(a(e), b(e)) }
+    left
+  }
+
+  private def negation(): Expression =
+    if (take("NOT")) { val a = negation(); e => not(a(e)) }
+    else test()
+
+  private def test(): Expression = {
+    val left = term()
+    if (at < tokens.length && Comparisons.contains(tokens(at))) {
+      val sign = Comparisons(tokens(at))
+      at += 1
+      val right = term()
+      e => compare(left(e), right(e))(sign)
+    } else if (take("IS")) {
+      val negated = take("NOT")
+      need("NULL")
+      e => Bool((left(e) == Null) != negated)
+    } else {
+      val negated = take("NOT")
+      val positive: Expression =
+        if (take("IN")) membership(left)
+        else if (take("BETWEEN")) {
+          val low = term()
+          need("AND")
+          val high = term()
+          e => and(compare(left(e), low(e))(_ >= 0), compare(left(e), high(e))(_ <= 0))
+        } else left
+      if (negated) e => not(positive(e)) else positive
+    }
+  }
+
+  private def membership(left: Expression): Expression = {
+    need("(")
+    var choices = Vector(term())
+    while (take(",")) choices :+= term()
+    need(")")
+    e => choices.map(c => compare(left(e), c(e))(_ == 0)).reduce(or)
+  }
+
+  private def term(): Expression =
+    if (take("(")) {
+      val inner = disjunction()
+      need(")")
+      inner
+    } else {
+      val t = tokens(at)
+      at += 1
+      t.head match {
+        case '\'' | '"'                       => _ => Text(t.substring(1, t.length - 1))
+        case '`'                              => _.apply(t.substring(1, t.length - 1))
+        case c if c.isDigit || c == '-'       => _ => Num(BigDecimal(t))
+        case _ if t.equalsIgnoreCase("NULL")  => _ => Null
+        case _ if t.equalsIgnoreCase("TRUE")  => _ => Bool(true)
+        case _ if t.equalsIgnoreCase("FALSE") => _ => Bool(false)
+        case _                                => _.apply(t)
+      }
+    }
+}

@@ -1,0 +1,85 @@
+package sparkcer.engine.testkit
+
+import sparkcer.engine.ceql.{Condition, Formula}
+
+/** `V = ([start,end], μ)`. A variable without positions is not in the map, so that equal valuations are equal objects.
+  */
+final case class Valuation(start: Int, end: Int, bound: Map[String, Set[Int]]) {
+  def apply(variable: String): Set[Int] = bound.getOrElse(variable, Set.empty)
+  def marked: Set[Int] = bound.values.flatten.toSet
+
+  def followedBy(later: Valuation): Valuation =
+    Valuation(start, later.end, (bound.keySet ++ later.bound.keySet).map(x => x -> (apply(x) ++ later(x))).toMap)
+
+  def project(kept: Set[String]): Valuation = copy(bound = bound.filter { case (x, _) => kept(x) })
+}
+
+/** `⟦φ⟧(S)`, by the table of the language's definition and nothing else. Exponential, as the sets are.
+  *
+  * | operator     | condition                          | interval               | variables                    |
+  * |:-------------|:-----------------------------------|:-----------------------|:-----------------------------|
+  * | `R`, `S>R`   | type of event `i` (and its stream) | `[i,i]`                | `V(R) = {i}`, `V(S>R) = {i}` |
+  * | `φ AS X`     |                                    | of φ                   | `V(X)` = union of all `V(Y)` |
+  * | `φ FILTER θ` | `V ⊨ θ`                            | same                   | same                         |
+  * | `φ OR ψ`     | union of both sets                 |                        |                              |
+  * | `φ ; ψ`      | `V1(end) < V2(start)`              | `[V1(start), V2(end)]` | `V1(X) ∪ V2(X)`              |
+  * | `φ : ψ`      | `V1(end) + 1 = V2(start)`          | as `;`                 | as `;`                       |
+  * | `φ+`, `φ:+`  | `φ` or `φ ; φ+`, `φ` or `φ : φ:+`  |                        |                              |
+  * | `NOT(α)`     | event `i` is not matched by α      | `[i,i]`                | none                         |
+  * | `π_L(φ)`     |                                    | of φ                   | those of L stay              |
+  */
+final class Valuations(events: IndexedSeq[Event]) {
+  import Valuations._
+
+  def of(formula: Formula): Set[Valuation] = bounded(formula match {
+    case a: Formula.Atom =>
+      positions(e => e.eventType == a.eventType && a.stream.forall(_ == e.stream))
+        .map(i => Valuation(i, i, Map(a.variable -> Set(i))))
+    case Formula.As(body, x) =>
+      of(body).map(v => if (v.marked.isEmpty) v else v.copy(bound = v.bound + (x.value -> v.marked)))
+    case Formula.Filter(body, condition)   => of(body).filter(satisfies(_, condition))
+    case Formula.Or(parts)                 => parts.map(of).reduce(_ | _)
+    case Formula.Sequence(parts)           => parts.map(of).reduce(join(_, _, skipping))
+    case Formula.Contiguous(parts)         => parts.map(of).reduce(join(_, _, adjacent))
+    case Formula.Iterate(body, contiguous) => iterate(of(body), if (contiguous) adjacent else skipping)
+    case Formula.Not(body)                 =>
+      val matched = of(body).map(_.start)
+      events.indices.toSet.diff(matched).map(i => Valuation(i, i, Map.empty))
+    case Formula.Project(body, kept) => of(body).map(_.project(kept))
+  })
+
+  private def positions(is: Event => Boolean): Set[Int] = events.indices.filter(i => is(events(i))).toSet
+
+  /** `X[P]` asks P of every event of X, so it holds when there is none. AND and OR are on the whole valuation. */
+  private def satisfies(v: Valuation, condition: Condition): Boolean = condition match {
+    case Condition.Holds(x, p) => v(x.value).forall(i => Sql.holds(p.sql, events(i)))
+    case Condition.And(parts)  => parts.forall(satisfies(v, _))
+    case Condition.Or(parts)   => parts.exists(satisfies(v, _))
+  }
+
+  private def iterate(round: Set[Valuation], may: (Valuation, Valuation) => Boolean): Set[Valuation] = {
+    var all = round
+    var newest = round
+    while (newest.nonEmpty) {
+      newest = join(round, newest, may) -- all
+      all = bounded(all ++ newest)
+    }
+    all
+  }
+
+  private def join(first: Set[Valuation], second: Set[Valuation], may: (Valuation, Valuation) => Boolean) =
+    bounded(for (v <- first; w <- second if may(v, w)) yield v.followedBy(w))
+
+  private val skipping: (Valuation, Valuation) => Boolean = (v, w) => v.end < w.start
+  private val adjacent: (Valuation, Valuation) => Boolean = (v, w) => v.end + 1 == w.start
+}
+
+object Valuations {
+
+  /** Past this the definition is too slow to be of use in a test. */
+  private val Most = 3000
+
+  final class TooMany extends RuntimeException(s"a subformula has more than $Most valuations")
+
+  private def bounded(set: Set[Valuation]): Set[Valuation] = if (set.size > Most) throw new TooMany else set
+}

@@ -1,0 +1,33 @@
+package org.apache.spark.sql.sparkcer
+
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.classic.ExpressionUtils
+
+/** The few places where Spark has a door that is only open to its own packages. */
+object Bridge {
+  def column(e: Expression): Column = ExpressionUtils.column(e)
+  def expression(c: Column): Expression = ExpressionUtils.expression(c)
+
+  /** The column as Spark resolves it against the DataFrame's. */
+  def resolve(df: DataFrame, c: Column): Expression =
+    df.select(c).queryExecution.analyzed.expressions.head.children.headOption
+      .getOrElse(df.select(c).queryExecution.analyzed.expressions.head)
+
+  /** The SQL text as an expression that is not resolved yet. */
+  def parse(df: DataFrame, sql: String): Expression =
+    df.sparkSession.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sessionState.sqlParser.parseExpression(sql)
+
+  /** Is a name the same as another, as this session compares them? */
+  def sameName(df: DataFrame): (String, String) => Boolean =
+    df.sparkSession.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sessionState.conf.resolver
+}
+
+/** An error of spark-cer. In PySpark it arrives as `AnalysisException` with its message and no Java stack. */
+class CerException(condition: String, text: String)
+    extends AnalysisException(text, None, None, None, Some(condition), Map.empty[String, String], Array.empty) {
+  override def getMessage: String = text
+  override def getCondition: String = condition
+  override def getErrorClass: String = condition
+  override def getSqlState: String = "42000"
+}

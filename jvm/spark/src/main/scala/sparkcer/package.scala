@@ -1,0 +1,28 @@
+import org.apache.spark.sql.DataFrame
+
+import sparkcer.spark.{Cer, Options}
+
+/** Complex event recognition on DataFrames.
+  *
+  * {{{
+  * import sparkcer._
+  * val matches = events.cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time = "ts")
+  * }}}
+  */
+package object sparkcer {
+
+  implicit final class CerDataFrame(private val events: DataFrame) extends AnyVal {
+
+    /** The matches of a CEQL query over these events.
+      *
+      * @param time
+      *   the column that orders the events; by default the attribute of `WITHIN n [a]`, or the watermark's column
+      * @param eventType
+      *   the column with an event's type; by default `type`
+      * @param order
+      *   a column that decides between events of the same time
+      */
+    def cer(query: String, time: String = null, eventType: String = null, order: String = null): DataFrame =
+      Cer(events, query, Options(Option(time), Option(eventType), Option(order)))
+  }
+}

@@ -1,0 +1,177 @@
+package sparkcer.spark
+
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.functions.{coalesce, expr, lit, not}
+import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.types._
+
+import sparkcer.engine.automaton.Guard
+import sparkcer.engine.ceql.{CeqlException, Name, Predicate, Query, Quantity, SelectList, Window}
+import sparkcer.engine.evaluate.Program
+
+/** A query that fits a DataFrame: every column found, every type checked. Errors carry the place in the query. */
+final class Binding(val df: DataFrame, val program: Program, options: Options) {
+  private val query: Query = program.query
+  private val same = Bridge.sameName(df)
+
+  val keys: Vector[StructField] = query.partitionBy.map(column(_, "PARTITION BY"))
+  val time: StructField = timeColumn()
+  val order: Option[StructField] = options.order.map(option(_, "order"))
+  val clock: Clock = Clock(time.dataType)
+
+  /** The column whose difference the window limits, where it is not the time. */
+  val windowColumn: StructField = query.within match {
+    case Some(Window.Attribute(_, a)) => column(a, "WITHIN")
+    case _ => time
+  }
+  val windowClock: Clock = Clock(windowColumn.dataType)
+
+  /** The size of a window that is not one of events, in the units of the clock. */
+  val windowSize: Option[BigDecimal] = query.within match {
+    case Some(Window.Attribute(n, a)) =>
+      if (!Clock.supports(windowColumn.dataType)) mismatch(a.offset, s"WITHIN n [${a.value}]", "a number or a time", windowColumn)
+      Some(windowClock.units(number(n)))
+    case Some(w @ Window.Duration(micros)) =>
+      val size = clock.duration(micros)
+      if (size.isEmpty)
+        fail("CER_TYPE_MISMATCH", s"WITHIN ${w.micros / 1000000.0} seconds needs a timestamp or a date, but the time column '${time.name}' is ${time.dataType.sql}. Write WITHIN n [${time.name}].", query.text.toUpperCase.indexOf("WITHIN"))
+      size
+    case _ => None
+  }
+
+  /** The columns that the output shows of an event. */
+  val shown: StructType = {
+    val all = program.columns.exists(_.attributes.isEmpty)
+    val names = program.columns.flatMap(_.attributes.getOrElse(Vector.empty)).map(a => column(a, "SELECT").name)
+    StructType(df.schema.filter(f => all || names.contains(f.name)))
+  }
+
+  /** The columns of one variable: those that `SELECT x[a, b]` names, in that order. */
+  def attributes(c: Program.Column): Option[Vector[StructField]] = c.attributes.map(_.map(column(_, "SELECT")))
+
+  private val eventType: Column = options.eventType.map(option(_, "type")).orElse(df.schema.find(f => same(f.name, "type"))) match {
+    case Some(f) if f.dataType == StringType => df(quoted(f.name))
+    case Some(f) => throw new CerException("CER_TYPE_MISMATCH", s"[CER_TYPE_MISMATCH] The type column '${f.name}' is ${f.dataType.sql}, and must be STRING.")
+    case None => lit(query.from.head.value)
+  }
+
+  checkLimits()
+  checkNames()
+
+  /** Each guard as a column that is TRUE for the events that pass. The type comes first: predicates are only asked of it. */
+  lazy val guards: Seq[Column] = program.guards.map(guard)
+
+  private def guard(g: Guard): Column = {
+    val kind = eventType === lit(g.eventType)
+    val holds = g.holds.toVector.sortBy(_.sql).map(predicate)
+    val fails = g.fails.toVector.sortBy(_.sql).map(p => not(coalesce(predicate(p), lit(false))))
+    val all = (holds ++ fails).foldLeft(kind)(_ && _)
+    if (g.negated) not(coalesce(all, lit(false))) else all
+  }
+
+  private val checked = scala.collection.mutable.HashSet.empty[Predicate]
+
+  private def predicate(p: Predicate): Column = {
+    if (checked.add(p)) checkPredicate(p)
+    expr(p.sql)
+  }
+
+  private def checkPredicate(p: Predicate): Unit = {
+    val parsed =
+      try Bridge.parse(df, p.sql)
+      catch {
+        case e: AnalysisException =>
+          fail("CER_SYNTAX", s"Spark cannot read the predicate '${p.sql}': ${firstLine(e)}", p.offset)
+      }
+    parsed.foreach {
+      case a: UnresolvedAttribute if !df.schema.exists(f => same(f.name, a.nameParts.head)) =>
+        unknown(a.nameParts.head, p.offset + math.max(0, p.sql.indexOf(a.nameParts.head)))
+      case _ => ()
+    }
+    val resolved =
+      try Bridge.resolve(df, expr(p.sql))
+      catch { case e: AnalysisException => fail("CER_TYPE_MISMATCH", s"Spark cannot use the predicate '${p.sql}': ${firstLine(e)}", p.offset) }
+    refusal(resolved).foreach(what => fail("CER_UNSUPPORTED", s"a predicate cannot use $what: '${p.sql}'.", p.offset))
+    if (resolved.dataType != BooleanType)
+      fail("CER_TYPE_MISMATCH", s"the predicate '${p.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.", p.offset)
+  }
+
+  private def refusal(e: Expression): Option[String] =
+    if (e.exists(_.isInstanceOf[PythonUDF])) Some("a Python UDF")
+    else if (e.exists(_.isInstanceOf[SubqueryExpression])) Some("a subquery")
+    else if (e.exists(_.isInstanceOf[AggregateFunction])) Some("an aggregate")
+    else if (!e.deterministic) Some("a nondeterministic function")
+    else None
+
+  private def firstLine(e: AnalysisException): String = e.getMessage.trim.linesIterator.next()
+
+  // Columns
+
+  /** The column of a name in the query. */
+  private def column(n: Name, clause: String): StructField = {
+    val bare = n.value.stripPrefix("`").stripSuffix("`")
+    df.schema.find(f => same(f.name, bare)).getOrElse {
+      if (n.value.contains('.')) fail("CER_UNSUPPORTED", s"$clause takes a column, not a field of one: '${n.value}'.", n.offset)
+      else unknown(bare, n.offset)
+    }
+  }
+
+  private def option(name: String, which: String): StructField =
+    df.schema.find(f => same(f.name, name)).getOrElse(
+      throw new CerException("CER_UNKNOWN_COLUMN", s"[CER_UNKNOWN_COLUMN] $which='$name' is not a column. The columns are ${columns}.${CeqlException.suggestion(name, df.schema.fieldNames)}")
+    )
+
+  private def timeColumn(): StructField = {
+    val watermark = df.schema.find(_.metadata.contains("spark.watermarkDelayMs"))
+    val fromWindow = query.within.collect { case Window.Attribute(_, a) => column(a, "WITHIN") }
+    val field = options.time.map(option(_, "time")).orElse(watermark).orElse(fromWindow).getOrElse {
+      val candidates = df.schema.filter(f => Clock.supports(f.dataType)).map(f => s"time='${f.name}'")
+      val hint = if (candidates.isEmpty) "No column has a type that could serve (a timestamp, a date or a number)." else s"These could serve: ${candidates.mkString(", ")}."
+      throw new CerException("CER_NO_TIME", s"[CER_NO_TIME] No time column is given and the events have no watermark. $hint")
+    }
+    if (!Clock.supports(field.dataType))
+      throw new CerException("CER_TYPE_MISMATCH", s"[CER_TYPE_MISMATCH] The time column '${field.name}' is ${field.dataType.sql}, and must be a timestamp, a date or a number.")
+    field
+  }
+
+  private def number(q: Quantity): BigDecimal = q match {
+    case Quantity.Number(n) => n
+    case Quantity.Parameter(p) => fail("CER_UNSUPPORTED", s"the parameter :${p.value} is not supported yet.", p.offset)
+  }
+
+  private def checkLimits(): Unit = {
+    query.limit.foreach(number)
+    query.within.foreach { case Window.Events(n) => number(n): Unit; case _ => () }
+    if (query.select.list == SelectList.Count) fail("CER_UNSUPPORTED", "SELECT COUNT(*) is not supported yet.", 0)
+    if (query.from.length > 1) fail("CER_UNSUPPORTED", "several streams in FROM are not supported yet.", query.from(1).offset)
+  }
+
+  /** The output has fixed columns beside the variables: a name may stand once, whatever its case. */
+  private def checkNames(): Unit = {
+    val names = Vector("match_id", "start", "end") ++ keys.map(_.name) ++ program.columns.map(_.variable)
+    names.groupBy(_.toLowerCase).values.find(_.length > 1).foreach { twice =>
+      throw new CerException(
+        "CER_NAME_COLLISION",
+        s"[CER_NAME_COLLISION] Two columns of the output would be called ${twice.distinct.mkString("'", "' and '", "'")}. Give the variable another name with AS."
+      )
+    }
+  }
+
+  private def columns = df.schema.fieldNames.mkString(", ")
+
+  private def unknown(name: String, offset: Int): Nothing =
+    fail("CER_UNKNOWN_COLUMN", s"'$name' is not a column. The columns are $columns.${CeqlException.suggestion(name, df.schema.fieldNames)}", offset)
+
+  private def mismatch(offset: Int, what: String, needed: String, f: StructField): Nothing =
+    fail("CER_TYPE_MISMATCH", s"$what needs $needed, but the column '${f.name}' is ${f.dataType.sql}.", offset)
+
+  private def fail(condition: String, problem: String, offset: Int): Nothing =
+    throw new CeqlException(condition, problem, query.text, offset)
+
+  private def quoted(name: String) = "`" + name.replace("`", "``") + "`"
+
+  def columnOf(f: StructField): Column = df(quoted(f.name))
+}

@@ -1,0 +1,114 @@
+package sparkcer.spark
+
+import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoder, Encoders}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.types._
+
+import sparkcer.engine.ceql.{CeqlException, Consume}
+import sparkcer.engine.evaluate.Program
+
+/** A query over a DataFrame, batch or stream: events in, a DataFrame of matches out.
+  *
+  * {{{
+  * events ── mask, drop, pack (generated code) ──► shuffle by key ──► Recognizer ──► rows ── unpack ──► matches
+  * }}}
+  */
+object Cer {
+
+  def apply(df: DataFrame, query: String, options: Options): DataFrame =
+    try {
+      val binding = new Binding(df, Program(query), options)
+      val plan = Plan(
+        query,
+        MatchSchema(StructType(binding.keys), binding.time.dataType, binding.shown, binding.program.columns),
+        binding.clock,
+        binding.windowClock,
+        binding.windowSize,
+        df.sparkSession.conf.get(MaxMatches, DefaultMaxMatches.toString).toLong
+      )
+      val events = prepare(binding)
+      val rows = if (df.isStreaming) Stream.matches(events, plan, df.sparkSession) else batch(events, binding, plan)
+      output(rows, binding, plan)
+    } catch {
+      case e: CeqlException => throw new CerException(e.condition, e.getMessage)
+    }
+
+  private val MaxMatches = "spark.cer.maxMatchesPerEvent"
+  private val DefaultMaxMatches = 1000000L
+
+  /** What happens before the shuffle: one mask for all predicates, events that cannot matter dropped, the rest packed. */
+  private def prepare(b: Binding): Dataset[Event] = {
+    val guards = b.guards.map(Bridge.expression)
+    val words = guards.grouped(64).zipWithIndex.map { case (g, i) => Bridge.column(Mask(g, i)) }.toVector
+    val time = longOf(b.columnOf(b.time))
+    val clock = longOf(b.columnOf(b.windowColumn))
+    val masked = b.df.select(
+      Vector(
+        packed(None, b.keys.map(b.columnOf)).as("key"),
+        time.as("time"),
+        coalesce(clock, lit(0L)).as("clock"),
+        clock.isNotNull.as("timed"),
+        orderOf(b).as("order"),
+        Bridge.column(Arrival()).as("arrival"),
+        words.headOption.getOrElse(lit(0L)).as("mask"),
+        (if (words.length > 1) array(words.tail: _*) else lit(null).cast(ArrayType(LongType))).as("more"),
+        packed(Some(time), b.shown.map(b.columnOf)).as("payload"),
+        b.keys.map(k => b.columnOf(k).isNotNull).foldLeft(time.isNotNull)(_ && _).as("placed")
+      ): _*
+    )
+    val placed = masked.where("placed").drop("placed")
+    val matter = if (!b.program.droppable) placed else placed.where("mask != 0 OR exists(more, w -> w != 0)")
+    matter.as[Event](Encoders.product[Event])
+  }
+
+  private def packed(time: Option[Column], columns: Seq[Column]): Column =
+    Bridge.column(Pack(time.map(Bridge.expression), columns.map(Bridge.expression)))
+
+  private def longOf(c: Column): Column = Bridge.column(AsLong(Bridge.expression(c)))
+
+  private def orderOf(b: Binding): Column = b.order match {
+    case None => lit(0L)
+    case Some(f) if Clock.supports(f.dataType) => coalesce(longOf(b.columnOf(f)), lit(Long.MinValue))
+    case Some(f) =>
+      throw new CerException("CER_TYPE_MISMATCH", s"[CER_TYPE_MISMATCH] The order column '${f.name}' is ${f.dataType.sql}, and must be a number or a time.")
+  }
+
+  /** In a batch no state is needed: sorted by key and time, one substream comes after the other. */
+  private def batch(events: Dataset[Event], b: Binding, plan: Plan): Dataset[Array[Byte]] = {
+    val order = Seq("time", "order", "arrival").map(col)
+    implicit val bytes: Encoder[Array[Byte]] = Encoders.BINARY
+    val oneTask = b.keys.isEmpty || b.program.query.consumeBy == Consume.Any
+    if (oneTask) events.repartition(1).sortWithinPartitions(order: _*).mapPartitions(new Batch(plan, sortedByKey = false))
+    else
+      events.repartition(col("key")).sortWithinPartitions(col("key") +: order: _*).mapPartitions(new Batch(plan, sortedByKey = true))
+  }
+
+  /** Typed columns from the bytes of match rows. */
+  private def output(rows: Dataset[Array[Byte]], b: Binding, plan: Plan): DataFrame = {
+    val row = plan.schema.row
+    val unpacked = rows.toDF("row").select(unpack(col("row"), row).as("m"))
+    def field(name: String): Column = col("m").getField(name)
+    val columns = Vector(field("match_id").as("match_id")) ++
+      b.keys.map(k => field("key").getField(k.name).as(k.name)) ++
+      Vector(field("start").as("start"), field("end").as("end")) ++
+      b.program.columns.map { c =>
+        val whole = field(c.variable)
+        b.attributes(c).fold(whole)(fields => narrowed(whole, c, fields.map(_.name))).as(c.variable)
+      }
+    unpacked.select(columns: _*)
+  }
+
+  private def narrowed(whole: Column, c: Program.Column, names: Vector[String]): Column = {
+    def pick(e: Column): Column = struct(names.map(n => e.getField(n).as(n)): _*)
+    if (!c.multiplicity.atMostOne) org.apache.spark.sql.functions.transform(whole, pick(_))
+    else if (c.multiplicity.atLeastOne) pick(whole)
+    else when(whole.isNotNull, pick(whole))
+  }
+
+  private def unpack(c: Column, schema: StructType): Column = {
+    val e: Expression = Bridge.expression(c)
+    Bridge.column(Unpack(e, schema))
+  }
+}

@@ -1,0 +1,136 @@
+package sparkcer.spark
+
+import org.apache.spark.sql.catalyst.expressions.{UnsafeRow, XXH64}
+import org.apache.spark.sql.catalyst.expressions.codegen.{UnsafeArrayWriter, UnsafeRowWriter}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.Platform
+import org.apache.spark.unsafe.types.UTF8String
+
+import sparkcer.engine.evaluate.{Matches, Program, Substream}
+
+/** The shape of a match row: identity, key, interval, and for each variable a struct or an array of structs. */
+final case class MatchSchema(key: StructType, time: DataType, event: StructType, columns: Vector[Program.Column]) {
+  val row: StructType = StructType(
+    Vector(
+      StructField("match_id", StringType, nullable = false),
+      StructField("key", key, nullable = false),
+      StructField("start", time, nullable = false),
+      StructField("end", time, nullable = false)
+    ) ++ columns.map(c =>
+      if (c.multiplicity.atMostOne) StructField(c.variable, event, nullable = !c.multiplicity.atLeastOne)
+      else StructField(c.variable, ArrayType(event, containsNull = false), nullable = false)
+    )
+  )
+}
+
+/** Writes matches as rows. The rows of events are copied as bytes; no column of theirs is looked at. */
+final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fingerprint: Long) {
+  private val columns = schema.columns
+  private val out = new UnsafeRowWriter(MatchWriter.Fixed + columns.length)
+  private val array = new UnsafeArrayWriter(out, 8)
+  private val single = columns.map(_.multiplicity.atMostOne).toArray
+
+  /** For each label, the columns that its event goes to. */
+  private val columnsOf: Array[Array[Int]] =
+    program.cea.labels.map(label => columns.indices.filter(i => label(columns(i).variable)).toArray).toArray
+
+  private val bound = Array.fill(columns.length)(new Array[Int](4))
+  private val counts = new Array[Int](columns.length)
+  private val eventRow = new UnsafeRow(schema.event.length)
+  private val keyRow = new UnsafeRow(schema.key.length)
+
+  def write(key: Array[Byte], substream: Substream, m: Matches): Array[Byte] = {
+    gather(m)
+    out.reset()
+    out.zeroOutNullBytes()
+    out.write(0, identity(key, substream, m))
+    keyRow.pointTo(key, key.length)
+    writeRow(1, keyRow)
+    clock.write(out, 2, Payload.time(substream.payload(m.start)))
+    clock.write(out, 3, Payload.time(substream.payload(m.end)))
+    var c = 0
+    while (c < columns.length) {
+      if (!single(c)) writeArray(c, substream)
+      else if (counts(c) == 0) out.setNullAt(MatchWriter.Fixed + c)
+      else writeRow(MatchWriter.Fixed + c, event(substream, bound(c)(0)))
+      c += 1
+    }
+    val row = out.getRow
+    java.util.Arrays.copyOf(row.getBytes, row.getSizeInBytes)
+  }
+
+  private def gather(m: Matches): Unit = {
+    java.util.Arrays.fill(counts, 0)
+    var i = m.length - 1
+    while (i >= 0) {
+      columnsOf(m.label(i)).foreach { c =>
+        if (counts(c) == bound(c).length) bound(c) = java.util.Arrays.copyOf(bound(c), 2 * counts(c))
+        bound(c)(counts(c)) = m.event(i)
+        counts(c) += 1
+      }
+      i -= 1
+    }
+  }
+
+  private def event(substream: Substream, e: Int): UnsafeRow = {
+    val p = substream.payload(e)
+    eventRow.pointTo(p, Platform.BYTE_ARRAY_OFFSET + Payload.Head.toLong, p.length - Payload.Head)
+    eventRow
+  }
+
+  private def writeRow(i: Int, row: UnsafeRow): Unit = {
+    val before = out.cursor
+    copy(row)
+    out.setOffsetAndSizeFromPreviousCursor(i, before)
+  }
+
+  private def writeArray(c: Int, substream: Substream): Unit = {
+    val before = out.cursor
+    array.initialize(counts(c))
+    var i = 0
+    while (i < counts(c)) {
+      val at = out.cursor
+      copy(event(substream, bound(c)(i)))
+      array.setOffsetAndSizeFromPreviousCursor(i, at)
+      i += 1
+    }
+    out.setOffsetAndSizeFromPreviousCursor(MatchWriter.Fixed + c, before)
+  }
+
+  private def copy(row: UnsafeRow): Unit = {
+    val size = row.getSizeInBytes
+    out.grow(size)
+    row.writeToMemory(out.getBuffer, out.cursor.toLong)
+    out.increaseCursor(size)
+  }
+
+  /** A hash of the query, the key, the ends of the interval and each bound event with its variables: the same in a batch and a
+    * stream, whatever the cut. 128 bits.
+    */
+  private def identity(key: Array[Byte], substream: Substream, m: Matches): UTF8String = {
+    val high = identity(key, substream, m, fingerprint)
+    val low = identity(key, substream, m, ~fingerprint)
+    UTF8String.fromString(f"$high%016x$low%016x")
+  }
+
+  private def identity(key: Array[Byte], substream: Substream, m: Matches, seed: Long): Long = {
+    var h = hash(key, seed)
+    h = hash(substream.payload(m.start), h)
+    h = hash(substream.payload(m.end), h)
+    var i = m.length - 1
+    while (i >= 0) {
+      h = XXH64.hashLong(m.label(i).toLong, hash(substream.payload(m.event(i)), h))
+      i -= 1
+    }
+    h
+  }
+
+  private def hash(bytes: Array[Byte], seed: Long): Long =
+    XXH64.hashUnsafeBytes(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length, seed)
+}
+
+private object MatchWriter {
+
+  /** match_id, key, start, end. */
+  val Fixed = 4
+}

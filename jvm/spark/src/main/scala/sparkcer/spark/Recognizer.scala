@@ -1,0 +1,58 @@
+package sparkcer.spark
+
+import org.apache.spark.SparkException
+import org.apache.spark.sql.catalyst.expressions.XXH64
+import org.apache.spark.unsafe.types.UTF8String
+
+import sparkcer.engine.ceql.Quantity
+import sparkcer.engine.evaluate.{Evaluator, Program, Substream}
+
+/** All that a task needs to turn events into match rows. It is sent to tasks as it is; the engine is compiled there. */
+final case class Plan(
+    query: String,
+    schema: MatchSchema,
+    clock: Clock,
+    windowClock: Clock,
+    windowSize: Option[BigDecimal],
+    maxMatchesPerEvent: Long
+) {
+
+  /** Two plans with the same fingerprint give the same matches from the same events. */
+  def fingerprint: Long =
+    XXH64.hashUTF8String(UTF8String.fromString(s"$query\n${schema.row.json}\n$windowClock $windowSize"), 0L)
+}
+
+/** An evaluator with its input and output: events in, match rows out. For one thread. */
+final class Recognizer(plan: Plan) {
+  private val program = Program(plan.query)
+  val evaluator = new Evaluator(program)
+  private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint)
+  private val limit = program.query.limit match {
+    case Some(Quantity.Number(n)) => n.toLong
+    case _ => Long.MaxValue
+  }
+
+  /** Reads the substream's next event and hands over the rows of the matches it closes. */
+  def read(substream: Substream, ties: Ties, e: Event)(emit: Array[Byte] => Unit): Unit = {
+    val copy = ties.next(e.time, e.payload)
+    if (copy > 0) Payload.setCopy(e.payload, copy)
+    val cls = if (e.more == null) evaluator.classOf(e.mask) else evaluator.classOf(e.mask +: e.more)
+    val closes =
+      if (e.timed) substream.read(cls, e.clock, plan.windowClock.bound(e.clock, plan.windowSize), e.payload)
+      else substream.readUntimed(cls, e.payload)
+    if (closes) {
+      val matches = evaluator.matches
+      var n = 0L
+      while (n < limit && matches.next()) {
+        n += 1
+        if (n > plan.maxMatchesPerEvent) throw tooMany(e)
+        emit(writer.write(e.key, substream, matches))
+      }
+    }
+  }
+
+  private def tooMany(e: Event): SparkException = new SparkException(
+    s"[CER_TOO_MANY_MATCHES] The event at time ${e.time} closes more than ${plan.maxMatchesPerEvent} matches. " +
+      "Use LIMIT, SELECT NEXT or SELECT LAST, or raise spark.cer.maxMatchesPerEvent."
+  )
+}

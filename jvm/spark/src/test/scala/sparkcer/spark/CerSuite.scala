@@ -1,0 +1,69 @@
+package sparkcer.spark
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.types._
+
+import sparkcer._
+
+/** The thread from end to end: the same query over a batch and over a stream. */
+class CerSuite extends munit.FunSuite {
+  private val spark = SparkFixture.spark
+  import spark.implicits._
+
+  private val query = "SELECT * FROM S WHERE (SELL AS x ; BUY AS y) FILTER x[price > 20] WITHIN 30 [t]"
+
+  private val trades = Seq(
+    ("SELL", 0L, 25.0, "a"),
+    ("BUY", 10L, 5.0, "b"),
+    ("SELL", 20L, 10.0, "c"),
+    ("BUY", 30L, 5.0, "d"),
+    ("BUY", 31L, 5.0, "e"),
+    ("SELL", 40L, 30.0, "f"),
+    ("HOLD", 50L, 1.0, "g"),
+    ("BUY", 60L, 5.0, "h")
+  )
+
+  private def pairs(df: DataFrame): Set[(String, String)] =
+    df.select($"x.id", $"y.id").collect().map(r => (r.getString(0), r.getString(1))).toSet
+
+  private val expected = Set(("a", "b"), ("a", "d"), ("f", "h"))
+
+  test("a batch gives typed matches") {
+    val matches = trades.toDF("type", "t", "price", "id").cer(query)
+    assertEquals(matches.columns.toSeq, Seq("match_id", "start", "end", "x", "y"))
+    assertEquals(matches.schema("start").dataType, LongType: DataType)
+    assertEquals(
+      matches.schema("x").dataType,
+      StructType.fromDDL("type STRING, t BIGINT NOT NULL, price DOUBLE NOT NULL, id STRING"): DataType
+    )
+    assertEquals(pairs(matches), expected)
+    assertEquals(matches.select("match_id").distinct().count(), 3L)
+    assertEquals(matches.where("x.id = 'f'").select("start", "end", "y.price").head(), Row(40L, 60L, 5.0))
+  }
+
+  test("a stream gives the same, with the same identities") {
+    implicit val sqlContext: org.apache.spark.sql.SQLContext = spark.sqlContext
+    val input = MemoryStream[(String, Long, Double, String)]
+    val stream = input.toDF().toDF("type", "t", "price", "id").cer(query)
+    val running = stream.writeStream.format("memory").queryName("matches").outputMode("append").start()
+    trades.grouped(3).foreach { part =>
+      input.addData(part: _*)
+      running.processAllAvailable()
+    }
+    running.stop()
+    val batch = trades.toDF("type", "t", "price", "id").cer(query)
+    assertEquals(pairs(spark.table("matches")), expected)
+    assertEquals(
+      spark.table("matches").collect().map(_.toString).sorted.toSeq,
+      batch.collect().map(_.toString).sorted.toSeq
+    )
+  }
+
+  test("keys run apart from each other") {
+    val matches = trades.map { case (k, t, p, id) => (k, t, p, id, if (t < 35) "1" else "2") }.toDF("type", "t", "price", "id", "card")
+      .cer(query.replace("WITHIN", "PARTITION BY [card] WITHIN"))
+    assertEquals(pairs(matches), expected)
+    assertEquals(matches.select("card").as[String].collect().sorted.toSeq, Seq("1", "1", "2"))
+  }
+}

@@ -1,0 +1,13 @@
+"""Complex event recognition for Apache Spark.
+
+>>> import spark_cer
+>>> from spark_cer import cer
+>>> spark = spark_cer.session()
+>>> matches = events.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time="ts"))
+"""
+
+from spark_cer._jar import VERSION as __version__
+from spark_cer._query import Cer, cer
+from spark_cer._session import configure, session
+
+__all__ = ["Cer", "__version__", "cer", "configure", "session"]

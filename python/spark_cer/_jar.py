@@ -1,0 +1,48 @@
+"""The jar with the engine: which file fits the PySpark that is installed."""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+from pathlib import Path
+
+from pyspark.errors import PySparkRuntimeError
+
+_PACKAGE = Path(__file__).parent
+# Inside a wheel the jars are in the package; in a source tree `make jar` leaves them in dist/.
+_FOLDERS = [_PACKAGE / "jars", _PACKAGE.parent.parent / "dist"]
+
+
+def _version() -> str:
+    source = _PACKAGE.parent.parent / "versions.properties"
+    if source.is_file():
+        found = re.search(r"^version=(.+)$", source.read_text(encoding="utf-8"), re.MULTILINE)
+        if found:
+            return found.group(1)
+    return metadata.version("spark-cer")
+
+
+VERSION = _version()
+
+
+def jar(pyspark_version: str | None = None) -> Path:
+    """The jar for this version of PySpark (by default the one installed).
+
+    Raises PySparkRuntimeError, in a sentence, if there is none.
+    """
+    if pyspark_version is None:
+        import pyspark
+
+        pyspark_version = pyspark.__version__
+    minor = ".".join(pyspark_version.split(".")[:2])
+    jars = {path.name.split("_")[1]: path for folder in reversed(_FOLDERS) for path in folder.glob(f"spark-cer_*_2.13-{VERSION}.jar")}
+    if not jars:
+        raise PySparkRuntimeError(f"spark-cer {VERSION} has no jar in {_FOLDERS[0]}: run `make jar` in the source tree.")
+    if minor not in jars:
+        built = ", ".join(sorted(jars))
+        first = sorted(jars)[-1]
+        raise PySparkRuntimeError(
+            f"spark-cer {VERSION} was built for Spark {built}, and this is PySpark {pyspark_version}: "
+            f"install pyspark=={first}.*, or a spark-cer for Spark {minor}."
+        )
+    return jars[minor]

@@ -1,0 +1,62 @@
+"""A query, ready to be applied to DataFrames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.errors import PySparkRuntimeError, PySparkTypeError
+from pyspark.sql import DataFrame
+
+from spark_cer._jar import jar
+
+
+class Cer:
+    """A CEQL query. Made by :func:`cer`; call it with a DataFrame, or hand it to ``DataFrame.transform``."""
+
+    def __init__(self, query: str, time: str | None, type: str | None, order: str | None) -> None:
+        self.query = query
+        self.time = time
+        self.type = type
+        self.order = order
+
+    def __call__(self, events: DataFrame) -> DataFrame:
+        entry = _entry(events)
+        # The class that the session itself uses, so that the result has all of its methods.
+        matches = entry.transform(events._jdf, self.query, self.time, self.type, self.order)
+        return DataFrame(matches, events.sparkSession)
+
+    def __repr__(self) -> str:
+        return f"cer({self.query!r})"
+
+
+def cer(query: str, *, time: str | None = None, type: str | None = None, order: str | None = None) -> Cer:
+    """A complex event query, for a batch or a stream of events.
+
+    :param query: the query, in CEQL
+    :param time: the column that orders the events, a timestamp, a date or a number; by default the watermark's column, or the
+        attribute of ``WITHIN n [a]``
+    :param type: the column with each event's type; by default ``type``, if there is such a column
+    :param order: a column that decides between events of the same time
+
+    >>> events.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time="ts"))
+    """
+    for name, value in {"query": query, "time": time, "type": type, "order": order}.items():
+        if not isinstance(value, str) and (value is not None or name == "query"):
+            raise PySparkTypeError(f"cer() takes a str as {name}, not {value.__class__.__name__}.")
+    return Cer(query, time, type, order)
+
+
+def _entry(events: DataFrame) -> Any:
+    """The door to the engine in the session's JVM."""
+    spark = events.sparkSession
+    if not hasattr(events, "_jdf"):
+        raise PySparkRuntimeError("spark-cer does not run on Spark Connect sessions yet: use a classic session.")
+    package: Any = spark._jvm
+    entry = package.sparkcer.spark.PythonEntry
+    # py4j takes a name that is no class for a package.
+    if entry.__class__.__name__ == "JavaPackage":
+        raise PySparkRuntimeError(
+            "This Spark session has no spark-cer jar. Start it with spark_cer.session() or spark_cer.configure(builder), "
+            f"or by spark-submit --jars {jar()}."
+        )
+    return entry
