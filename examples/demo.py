@@ -8,6 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from pyspark.sql import SparkSession
+
 import spark_cer
 from spark_cer import cer
 
@@ -38,6 +40,20 @@ def write_trades(folder: Path) -> None:
         time.sleep(0.01)  # a stream of files is read by their age
 
 
+def quiet_session() -> SparkSession:
+    """spark_cer.session(), with Spark's own progress bars and start-up messages off: this demo has its own."""
+    quiet = Path(__file__).parent / "log4j2.properties"
+    builder = (
+        SparkSession.builder.master("local[*]")
+        .appName("spark-cer demo")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={quiet.as_uri()}")
+    )
+    return spark_cer.configure(builder).getOrCreate()
+
+
 def say(text: str) -> None:
     print(text, flush=True)
 
@@ -49,8 +65,7 @@ def main() -> None:
     write_trades(trades_dir)
     say(f"Wrote {EVENTS:,} trades as CSV to {trades_dir}")
     say("Starting Spark ...")
-    spark = spark_cer.session()
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = quiet_session()
     say(f"\nThe query:\n{QUERY}\n")
 
     columns = ["start", "end", "x.name AS sold", "x.price AS sold_at", "y.name AS bought", "y.price AS bought_at"]
@@ -71,11 +86,12 @@ def main() -> None:
         .start()
     )
     say("As a stream, file by file:")
-    while not running.awaitTermination(1):
-        progress = running.lastProgress
-        if progress is not None:
-            batch = progress["batchId"] + 1
-            say(f"  micro-batch {batch} of {FILES}: {progress['numInputRows']:,} trades, {spark.table('live').count():,} matches so far")
+    shown = 0
+    while not running.awaitTermination(0.2) or shown < len(running.recentProgress):
+        for progress in running.recentProgress[shown:]:
+            shown += 1
+            rate = progress["processedRowsPerSecond"]
+            say(f"  micro-batch {progress['batchId'] + 1} of {FILES}: {progress['numInputRows']:,} trades, {rate:,.0f} a second")
     live = spark.table("live")
     say(f"As a stream: {live.count():,} matches. The last of them:")
     live.orderBy("end", "start", ascending=False).selectExpr(*columns).show(8, truncate=False)

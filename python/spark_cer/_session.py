@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 from pyspark.sql import SparkSession
 
 from spark_cer._jar import jar
 
-# The names that Spark gives to what a stream's state needs.
+# What a stream's state needs. Changelogs make a checkpoint as small as the change.
 STATE_STORE = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -21,19 +23,33 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
     >>> spark = spark_cer.configure(SparkSession.builder.master("local[2]")).getOrCreate()
     """
-    options: dict[str, str] = builder._options
     path = str(jar())
-    jars = [name for name in options.get("spark.jars", "").split(",") if name]
+    jars = [name for name in _options(builder).get("spark.jars", "").split(",") if name]
     if path not in jars:
         jars.append(path)
-    builder = builder.config("spark.jars", ",".join(jars))
-    for name, value in STATE_STORE.items():
-        if name not in options:
-            builder = builder.config(name, value)
-    return builder
+    return _defaults(builder.config("spark.jars", ",".join(jars)), STATE_STORE)
 
 
 def session() -> SparkSession:
-    """A session with the engine on it: the running one if it has the engine, else a new one (local, if nothing else says
-    where)."""
-    return configure(SparkSession.builder).getOrCreate()
+    """A session with the engine on it. Without a master (from spark-submit or the environment) it runs on this machine, with
+    as many shuffle partitions as there are cores rather than Spark's 200, which are meant for a cluster."""
+    builder = configure(SparkSession.builder)
+    if SparkSession.getActiveSession() is None and not _ELSEWHERE.intersection(os.environ):
+        builder = _defaults(builder, {"spark.sql.shuffle.partitions": str(os.cpu_count() or 2)})
+    return builder.getOrCreate()
+
+
+# Variables by which a launcher (spark-submit, a Connect server, the environment) has already decided where Spark runs.
+_ELSEWHERE = {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "MASTER"}
+
+
+def _options(builder: SparkSession.Builder) -> dict[str, str]:
+    options: dict[str, str] = builder._options
+    return options
+
+
+def _defaults(builder: SparkSession.Builder, values: dict[str, str]) -> SparkSession.Builder:
+    for name, value in values.items():
+        if name not in _options(builder):
+            builder = builder.config(name, value)
+    return builder

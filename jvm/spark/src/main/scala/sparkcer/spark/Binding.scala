@@ -34,10 +34,14 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
     case Some(Window.Attribute(n, a)) =>
       if (!Clock.supports(windowColumn.dataType)) mismatch(a.offset, s"WITHIN n [${a.value}]", "a number or a time", windowColumn)
       Some(windowClock.units(number(n)))
-    case Some(w @ Window.Duration(micros)) =>
+    case Some(Window.Duration(micros)) =>
       val size = clock.duration(micros)
       if (size.isEmpty)
-        fail("CER_TYPE_MISMATCH", s"WITHIN ${w.micros / 1000000.0} seconds needs a timestamp or a date, but the time column '${time.name}' is ${time.dataType.sql}. Write WITHIN n [${time.name}].", query.text.toUpperCase.indexOf("WITHIN"))
+        fail(
+          "CER_TYPE_MISMATCH",
+          s"a window of time needs a timestamp or a date, but the time column '${time.name}' is ${time.dataType.sql}. Write WITHIN n [${time.name}].",
+          query.text.toUpperCase.indexOf("WITHIN")
+        )
       size
     case _ => None
   }

@@ -29,7 +29,7 @@ object Stream {
     implicit val bucketed: Encoder[BucketEvent] = Encoders.product[BucketEvent]
     implicit val ints: Encoder[Int] = Encoders.scalaInt
     implicit val output: Encoder[StreamOutput] = Encoders.product[StreamOutput]
-    val buckets = spark.conf.get("spark.sql.shuffle.partitions").toInt
+    val buckets = if (plan.schema.key.isEmpty) 1 else spark.conf.get("spark.sql.shuffle.partitions").toInt
     val bucket: Column = pmod(hash(col("key")), lit(buckets))
     events.toDF().select(bucket.as("bucket"), org.apache.spark.sql.functions.struct(events.columns.map(col).toIndexedSeq: _*).as("event"))
       .as[BucketEvent]

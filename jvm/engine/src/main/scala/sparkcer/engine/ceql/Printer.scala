@@ -33,7 +33,7 @@ object Printer {
 
   private def formula(f: Formula, around: Int): String = {
     val (level, text) = f match {
-      case a @ Formula.Atom(_, _) => (Suffixed, variable(a.variable))
+      case Formula.Atom(stream, eventType) => (Suffixed, stream.fold("")(name(_) + ">") + name(eventType))
       case Formula.Not(body) => (Suffixed, s"NOT(${formula(body, Loosest)})")
       case Formula.As(body, x) => (Suffixed, s"${formula(body, Suffixed)} AS ${name(x.value)}")
       case Formula.Iterate(body, contiguous) => (Suffixed, formula(body, Suffixed) + (if (contiguous) ":+" else "+"))

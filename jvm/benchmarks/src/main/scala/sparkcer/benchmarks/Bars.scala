@@ -1,0 +1,80 @@
+package sparkcer.benchmarks
+
+/** What the engine is held to, each as one line with the figure that decides. */
+final class Bars(results: Map[String, Result]) {
+
+  def lines: Vector[String] =
+    rates ++ twins ++ homes ++ strategies ++ enumeration ++ windows
+
+  private def line(what: String, figure: Double, bar: Double, atLeast: Boolean): String = {
+    val verdict = if (if (atLeast) figure >= bar else figure <= bar) "PASS" else "MISS"
+    f"$verdict  $what%-66s $figure%8.2f  (${if (atLeast) "at least" else "at most"} $bar%.2f)"
+  }
+
+  private def of(names: String*)(f: Seq[Result] => Seq[String]): Vector[String] =
+    if (names.forall(results.contains)) f(names.map(results)).toVector else Vector.empty
+
+  private def kind(masked: Boolean): String = if (masked) "masks given" else "predicates"
+
+  private def rates = of("S3")(r =>
+    Seq(
+      line("S3 update, predicates, million events/s", r.head.update(masked = false), 12, atLeast = true),
+      line("S3 update, masks given, million events/s", r.head.update(masked = true), 30, atLeast = true),
+      line("S3 total, predicates, million events/s", r.head.total(masked = false), 10, atLeast = true)
+    )
+  ) ++ of("S24")(r =>
+    Seq(
+      line("S24 update, predicates, million events/s", r.head.update(masked = false), 4, atLeast = true),
+      line("S24 update, masks given, million events/s", r.head.update(masked = true), 15, atLeast = true)
+    )
+  )
+
+  private def slower(what: String, base: Result, r: Result, bar: Double): Seq[String] =
+    for (masked <- Seq(false, true))
+      yield line(
+        s"$what, ${kind(masked)}, times the update time",
+        base.update(masked) / r.update(masked),
+        bar,
+        atLeast = false
+      )
+
+  private def twins = Vector("S3", "S6", "S9", "S12", "S24").flatMap(n =>
+    of(n, s"$n-noend")(r => slower(s"$n-noend against $n", r(0), r(1), 1.1))
+  )
+
+  private def homes = Vector("H9", "H24").flatMap(n => of("H3", n)(r => slower(s"$n against H3", r(0), r(1), 1.5)))
+
+  private def strategies = Vector("S3-last" -> 3.0, "S3-strict" -> 3.0, "S3-next" -> 5.0).flatMap { case (n, bar) =>
+    of("S3", n)(r => slower(s"$n against S3", r(0), r(1), bar))
+  }
+
+  private def enumeration =
+    of("S3")(r => Seq(line("S3, ns for a match of 3 events", r.head.nanosPerMatch, 60, atLeast = false))) ++
+      Vector("S6", "S9", "S12", "S24").flatMap(n =>
+        of(n)(r =>
+          if (r.head.matches < 1000) Nil
+          else Seq(line(s"$n, ns for an event of a match", r.head.nanosPerMatchedEvent, 20, atLeast = false))
+        )
+      )
+
+  private def windows = {
+    val names = Vector("1000", "10000", "30000", "100000", "1000000").map("S3-noend-w" + _)
+    of(names: _*) { r =>
+      val rates = r.map(_.update(masked = true))
+      line(
+        "S3-noend, windows of 1 s to 1,000 s, slowest against fastest",
+        rates.max / rates.min,
+        1.3,
+        atLeast = false
+      ) +:
+        r.map(x =>
+          line(
+            s"${x.workload.name}, nodes in the second half of the stream against the first",
+            x.peak.secondHalf.toDouble / x.peak.firstHalf,
+            1.25,
+            atLeast = false
+          )
+        )
+    }
+  }
+}

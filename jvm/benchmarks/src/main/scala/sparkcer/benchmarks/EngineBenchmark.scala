@@ -1,0 +1,62 @@
+package sparkcer.benchmarks
+
+import scala.collection.mutable
+
+import sparkcer.engine.evaluate.Program
+
+/** The engine alone, on one thread, over the workloads: how many events a second of CPU time it takes, and what a match
+  * costs.
+  *
+  *   - *update*: closing events are counted, nothing is enumerated;
+  *   - *total*: a cursor visits every match and each of its events, nothing is kept.
+  *
+  * Both with predicates (from columns to masks) and with masks given. All workloads take turns, round by round, and the
+  * best round counts: so a slow moment of the machine hits all alike.
+  *
+  * {{{
+  * sbt "benchmarks/run --only S3.* --rounds 9"
+  * }}}
+  */
+object EngineBenchmark {
+  final private case class Options(events: Int = 500000, rounds: Int = 7, warmUp: Int = 3, only: String = ".*")
+
+  def main(args: Array[String]): Unit = {
+    val options = read(args.toList, Options())
+    val runs = prepare(options)
+    val results = runs.map(r => r.workload.name -> new Result(r.workload, options.events, r.peak()))
+    for (round <- 1 to options.warmUp + options.rounds; (run, (_, result)) <- runs.zip(results)) {
+      for (masked <- Seq(true, false); visit <- Seq(false, true)) {
+        val outcome = run(visit, masked)
+        if (round > options.warmUp) result.add(visit, masked, outcome)
+      }
+    }
+    println(Result.header)
+    results.foreach(r => println(r._2.row))
+    println()
+    new Bars(results.toMap).lines.foreach(println)
+  }
+
+  private def prepare(options: Options): Vector[Run] = {
+    val streams = mutable.Map.empty[String, Events]
+    val masks = mutable.Map.empty[(String, Any), Array[Long]]
+    Workload.all.filter(_.name.matches(options.only)).flatMap { w =>
+      w.program match {
+        case Left(why)               => println(s"${w.name} is skipped: $why"); None
+        case Right(program: Program) =>
+          val events = streams.getOrElseUpdate(w.stream, Streams(w.stream, options.events))
+          val masked = masks.getOrElseUpdate((w.stream, program.guards), Run.masks(events, program))
+          Some(new Run(w, program, events, masked))
+      }
+    }
+  }
+
+  private def read(args: List[String], o: Options): Options = args match {
+    case Nil                       => o
+    case "--events" :: n :: rest   => read(rest, o.copy(events = n.toInt))
+    case "--rounds" :: n :: rest   => read(rest, o.copy(rounds = n.toInt))
+    case "--warm-up" :: n :: rest  => read(rest, o.copy(warmUp = n.toInt))
+    case "--only" :: regex :: rest => read(rest, o.copy(only = regex))
+    case other :: _                =>
+      throw new IllegalArgumentException(s"'$other'? Use --events N, --rounds N, --warm-up N, --only REGEX (of names).")
+  }
+}

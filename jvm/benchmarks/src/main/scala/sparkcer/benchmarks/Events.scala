@@ -1,0 +1,48 @@
+package sparkcer.benchmarks
+
+import sparkcer.engine.masks.Row
+
+/** A stream in memory, column by column: strings as objects, numbers as primitives. As a [[Row]] it is the event `at`.
+  */
+final class Events(val names: Vector[String], val size: Int, columns: Vector[Events.Column]) extends Row {
+  private val strings: Array[Array[String]] = columns.map { case Events.Strings(v) => v; case _ => null }.toArray
+  private val integers: Array[Array[Long]] = columns.map { case Events.Integers(v) => v; case _ => null }.toArray
+  private val doubles: Array[Array[Double]] = columns.map { case Events.Doubles(v) => v; case _ => null }.toArray
+
+  /** The event at hand, and the predicates that [[test]] knows by number. */
+  var at = 0
+  var predicates: Array[Predicates.Test] = Array.empty
+
+  def column(name: String): Int = {
+    val i = names.indexOf(name)
+    require(i >= 0, s"the stream has no column $name")
+    i
+  }
+
+  def isLong(column: Int): Boolean = integers(column) != null
+  def isDouble(column: Int): Boolean = doubles(column) != null
+  def isNull(column: Int): Boolean = if (strings(column) != null) strings(column)(at) == null else false
+  def long(column: Int): Long = integers(column)(at)
+  def double(column: Int): Double = doubles(column)(at)
+  def ref(column: Int): AnyRef = strings(column)(at)
+  def test(predicate: Int): Boolean = predicates(predicate).holds(this)
+
+  def integers(name: String): Array[Long] = integers(column(name))
+
+  /** The same events with strings that nobody has hashed yet, as a reader of a file would hand them over. */
+  def fresh(): Events = new Events(
+    names,
+    size,
+    columns.map {
+      case Events.Strings(v) => Events.Strings(v.map(s => if (s == null) null else new String(s.toCharArray)))
+      case other             => other
+    }
+  )
+}
+
+object Events {
+  sealed trait Column
+  final case class Strings(values: Array[String]) extends Column
+  final case class Integers(values: Array[Long]) extends Column
+  final case class Doubles(values: Array[Double]) extends Column
+}

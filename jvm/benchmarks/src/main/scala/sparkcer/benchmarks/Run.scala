@@ -1,0 +1,147 @@
+package sparkcer.benchmarks
+
+import java.lang.management.ManagementFactory
+
+import scala.collection.mutable
+
+import sparkcer.engine.ceql.{Quantity, Window}
+import sparkcer.engine.evaluate.{Evaluator, Program, Substream}
+
+/** What one pass over the stream found. */
+final case class Outcome(closing: Long, matches: Long, matchedEvents: Long, nanos: Long)
+
+/** The largest state of a pass, and of its first and its second half. */
+final case class Peak(nodes: Int, bytes: Long, firstHalf: Int, secondHalf: Int)
+
+/** Runs one query over one stream on the calling thread and takes its CPU time, from a new evaluator each time. */
+final class Run(val workload: Workload, program: Program, events: Events, masks: Array[Long]) {
+  private val limit = program.query.limit.fold(Long.MaxValue) {
+    case Quantity.Number(n) => n.toLong; case _ => Long.MaxValue
+  }
+
+  private val (times, within) = program.query.within match {
+    case Some(Window.Attribute(Quantity.Number(n), a)) => (events.integers(a.value), n.toLong)
+    case _                                             => (new Array[Long](events.size), 0L)
+  }
+
+  private val keys: Array[Long] = program.query.partitionBy.map(k => events.integers(k.value)) match {
+    case Vector()    => null
+    case Vector(one) => one
+    case _           => throw new IllegalArgumentException("the runner partitions by one integer")
+  }
+
+  /** @param visit
+    *   every match is visited with each of its events
+    * @param masked
+    *   masks come from memory instead of from the columns
+    */
+  def apply(visit: Boolean, masked: Boolean): Outcome = {
+    val source = if (masked) new Run.Given(masks) else new Run.Computed(events.fresh(), program)
+    val evaluator = new Evaluator(program)
+    val before = Run.cpu()
+    val o = if (keys == null) whole(evaluator, source, visit) else partitioned(evaluator, source, visit)
+    o.copy(nanos = Run.cpu() - before)
+  }
+
+  private def whole(evaluator: Evaluator, source: Run.Source, visit: Boolean): Outcome = {
+    val substream = evaluator.newSubstream()
+    val seen = new Visitor(evaluator, limit, visit)
+    var i = 0
+    while (i < times.length) {
+      val time = times(i)
+      if (substream.read(evaluator.classOf(source.mask(i)), time, time - within, null)) seen.closed()
+      i += 1
+    }
+    seen.outcome
+  }
+
+  private def partitioned(evaluator: Evaluator, source: Run.Source, visit: Boolean): Outcome = {
+    val substreams = mutable.LongMap.empty[Substream]
+    val seen = new Visitor(evaluator, limit, visit)
+    var i = 0
+    while (i < times.length) {
+      val time = times(i)
+      val substream = substreams.getOrElseUpdate(keys(i), evaluator.newSubstream())
+      if (substream.read(evaluator.classOf(source.mask(i)), time, time - within, null)) seen.closed()
+      i += 1
+    }
+    seen.outcome
+  }
+
+  /** One more pass, slow, that looks at the state now and then. */
+  def peak(): Peak = {
+    val evaluator = new Evaluator(program)
+    val substreams = mutable.LongMap.empty[Substream]
+    val nodes = new Array[Int](2)
+    var bytes = 0L
+    var i = 0
+    while (i < times.length) {
+      val substream = substreams.getOrElseUpdate(if (keys == null) 0L else keys(i), evaluator.newSubstream())
+      substream.read(evaluator.classOf(masks(i)), times(i), times(i) - within, null): Unit
+      if (i % 1000 == 999) {
+        val half = if (i < times.length / 2) 0 else 1
+        nodes(half) = math.max(nodes(half), substreams.values.map(_.nodes).sum)
+        bytes = math.max(bytes, substreams.values.map(_.bytes).sum)
+      }
+      i += 1
+    }
+    Peak(nodes.max, bytes, nodes(0), nodes(1))
+  }
+}
+
+/** Counts closing events and, if it visits, goes over their matches and touches every event of each. */
+final private class Visitor(evaluator: Evaluator, limit: Long, visit: Boolean) {
+  private var closing = 0L
+  private var matches = 0L
+  private var matched = 0L
+  private var sum = 0L
+
+  def closed(): Unit = {
+    closing += 1
+    if (visit) {
+      val all = evaluator.matches
+      var left = limit
+      while (left > 0 && all.next()) {
+        left -= 1
+        val n = all.length
+        var touched = all.start
+        var i = 0
+        while (i < n) { touched ^= all.event(i) + all.label(i); i += 1 }
+        sum += touched
+        matched += n
+        matches += 1
+      }
+    }
+  }
+
+  def outcome: Outcome = {
+    Run.sink = sum
+    Outcome(closing, matches, matched, 0)
+  }
+}
+
+object Run {
+  @volatile private[benchmarks] var sink = 0L
+
+  private val threads = ManagementFactory.getThreadMXBean
+  def cpu(): Long = threads.getCurrentThreadCpuTime
+
+  /** Where masks come from. */
+  sealed trait Source { def mask(i: Int): Long }
+
+  final class Given(masks: Array[Long]) extends Source {
+    def mask(i: Int): Long = masks(i)
+  }
+
+  final class Computed(events: Events, program: Program) extends Source {
+    private val (table, tests) = GuardTable(program.guards, events)
+    require(table.single, "the runner takes up to 64 guards")
+    events.predicates = tests
+    def mask(i: Int): Long = { events.at = i; table.mask(events) }
+  }
+
+  def masks(events: Events, program: Program): Array[Long] = {
+    val source = new Computed(events, program)
+    Array.tabulate(events.size)(source.mask)
+  }
+}

@@ -1,0 +1,114 @@
+"""What a user reads when something is wrong: the exact text, one message, no Java."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkTypeError
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_cer import cer
+
+CASES = {
+    "misspelt keyword": (
+        "SELECT * FORM S WHERE A",
+        "[CER_SYNTAX] Line 1, column 10: expected FROM, found 'FORM'. Did you mean 'FROM'?\n"
+        "SELECT * FORM S WHERE A\n"
+        "         ^",
+    ),
+    "misspelt column": (
+        "SELECT * FROM S WHERE (SELL AS x ; BUY)\nFILTER x[prize > 20] WITHIN 30 [t]",
+        "[CER_UNKNOWN_COLUMN] Line 2, column 10: 'prize' is not a column. "
+        "The columns are type, t, price, id, card. Did you mean 'price'?\n"
+        "FILTER x[prize > 20] WITHIN 30 [t]\n"
+        "         ^",
+    ),
+    "misspelt variable": (
+        "SELECT * FROM S WHERE (SELL AS sold ; BUY) FILTER sole[price > 20] WITHIN 30 [t]",
+        "[CER_UNKNOWN_VARIABLE] Line 1, column 51: FILTER names 'sole', but the formula before it binds only BUY, SELL, sold."
+        " Did you mean 'sold'?\n"
+        "SELECT * FROM S WHERE (SELL AS sold ; BUY) FILTER sole[price > 20] WITHIN 30 [t]\n"
+        "                                                  ^",
+    ),
+    "not a condition": (
+        "SELECT * FROM S WHERE A FILTER A[price + 1] WITHIN 30 [t]",
+        "[CER_TYPE_MISMATCH] Line 1, column 34: the predicate 'price + 1' is DOUBLE, and must be BOOLEAN.\n"
+        "SELECT * FROM S WHERE A FILTER A[price + 1] WITHIN 30 [t]\n"
+        "                                 ^",
+    ),
+    "a random predicate": (
+        "SELECT * FROM S WHERE A FILTER A[rand() < 0.5] WITHIN 30 [t]",
+        "[CER_UNSUPPORTED] Line 1, column 34: a predicate cannot use a nondeterministic function: 'rand() < 0.5'.\n"
+        "SELECT * FROM S WHERE A FILTER A[rand() < 0.5] WITHIN 30 [t]\n"
+        "                                 ^",
+    ),
+    "unknown partition column": (
+        "SELECT * FROM S WHERE A PARTITION BY [carf] WITHIN 30 [t]",
+        "[CER_UNKNOWN_COLUMN] Line 1, column 39: 'carf' is not a column. "
+        "The columns are type, t, price, id, card. Did you mean 'card'?\n"
+        "SELECT * FROM S WHERE A PARTITION BY [carf] WITHIN 30 [t]\n"
+        "                                      ^",
+    ),
+    "no time": (
+        "SELECT * FROM S WHERE A ; B",
+        "[CER_NO_TIME] No time column is given and the events have no watermark. These could serve: time='t', time='price'.",
+    ),
+    "colliding names": (
+        "SELECT * FROM S WHERE SELL AS Start WITHIN 30 [t]",
+        "[CER_NAME_COLLISION] Two columns of the output would be called 'start' and 'Start'. "
+        "Give the variable another name with AS.",
+    ),
+    "seconds of a number": (
+        "SELECT * FROM S WHERE A ; B WITHIN 10 seconds",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[1]])
+def test_the_message(trades: DataFrame, name: str) -> None:
+    query, text = CASES[name]
+    with pytest.raises(AnalysisException) as caught:
+        trades.transform(cer(query))
+    assert str(caught.value) == text
+
+
+def test_seconds_need_a_timestamp(trades: DataFrame) -> None:
+    with pytest.raises(AnalysisException) as caught:
+        trades.transform(cer("SELECT * FROM S WHERE A ; B WITHIN 10 seconds", time="t"))
+    assert str(caught.value) == (
+        "[CER_TYPE_MISMATCH] Line 1, column 29: a window of time needs a timestamp or a date, but the time column 't' is BIGINT. "
+        "Write WITHIN n [t].\n"
+        "SELECT * FROM S WHERE A ; B WITHIN 10 seconds\n"
+        "                            ^"
+    )
+
+
+def test_a_time_column_that_is_not_there(trades: DataFrame) -> None:
+    with pytest.raises(AnalysisException) as caught:
+        trades.transform(cer("SELECT * FROM S WHERE A", time="ts"))
+    assert str(caught.value) == (
+        "[CER_UNKNOWN_COLUMN] time='ts' is not a column. The columns are type, t, price, id, card. Did you mean 't'?"
+    )
+
+
+def test_a_query_that_is_no_string() -> None:
+    with pytest.raises(PySparkTypeError, match=r"cer\(\) takes a str as query, not int\."):
+        cer(3)  # type: ignore[arg-type]
+
+
+def test_a_stream_needs_rocksdb(spark: SparkSession) -> None:
+    provider = "spark.sql.streaming.stateStore.providerClass"
+    before = spark.conf.get(provider)
+    assert before is not None
+    spark.conf.unset(provider)
+    try:
+        stream = spark.readStream.format("rate").load()
+        with pytest.raises(AnalysisException) as caught:
+            stream.transform(cer("SELECT * FROM S WHERE S ; S WITHIN 1 second", time="timestamp"))
+    finally:
+        spark.conf.set(provider, before)
+    assert str(caught.value) == (
+        "[CER_STATE_STORE] A query over a stream keeps its state in RocksDB. Start the session with spark_cer.session(), or add "
+        "this line before the query starts:\n"
+        f'spark.conf.set("{provider}", "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider")'
+    )

@@ -1,0 +1,85 @@
+"""The jar, the session helper, and what the examples print."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkRuntimeError
+from pyspark.sql import SparkSession
+
+import spark_cer
+from spark_cer._jar import jar
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_jar_fits_the_installed_spark() -> None:
+    assert jar().name == f"spark-cer_4.2_2.13-{spark_cer.__version__}.jar"
+
+
+def test_another_spark_gets_a_sentence() -> None:
+    with pytest.raises(PySparkRuntimeError) as caught:
+        jar("3.5.1")
+    assert str(caught.value) == (
+        f"spark-cer {spark_cer.__version__} was built for Spark 4.2, and this is PySpark 3.5.1: "
+        "install pyspark==4.2.*, or a spark-cer for Spark 3.5."
+    )
+
+
+def test_configure_keeps_what_is_set() -> None:
+    builder = SparkSession.builder.config("spark.jars", "mine.jar").config(
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "false"
+    )
+    options = spark_cer.configure(spark_cer.configure(builder))._options
+    assert options["spark.jars"] == f"mine.jar,{jar()}"
+    assert options["spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"] == "false"
+    assert options["spark.sql.streaming.stateStore.providerClass"].endswith("RocksDBStateStoreProvider")
+
+
+def run(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=os.environ)
+
+
+def test_a_session_without_the_jar_gets_a_sentence() -> None:
+    done = run(
+        """
+from pyspark.sql import SparkSession
+from spark_cer import cer
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+try:
+    spark.range(3).transform(cer("SELECT * FROM S WHERE S ; S", time="id"))
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+    )
+    assert done.stdout.strip() == (
+        "PySparkRuntimeError This Spark session has no spark-cer jar. Start it with spark_cer.session() or "
+        f"spark_cer.configure(builder), or by spark-submit --jars {jar()}."
+    ), done.stderr
+
+
+def test_the_demo() -> None:
+    done = subprocess.run([sys.executable, "examples/demo.py"], capture_output=True, text=True, cwd=ROOT, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    counts = re.findall(r"As a (batch|stream): ([\d,]+) matches", done.stdout)
+    assert [kind for kind, _ in counts] == ["batch", "stream"], done.stdout
+    assert len({n for _, n in counts}) == 1
+    assert int(counts[0][1].replace(",", "")) > 1000
+    assert done.stdout.rstrip().endswith("Batch and stream gave the same matches.")
+
+
+def readme_blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_readme_example_prints_what_it_says() -> None:
+    code = readme_blocks("python")[0]
+    printed = readme_blocks("text")[0]
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == printed.strip()
