@@ -91,7 +91,9 @@ def main() -> None:
         for progress in running.recentProgress[shown:]:
             shown += 1
             rate = progress["processedRowsPerSecond"]
-            say(f"  micro-batch {progress['batchId'] + 1} of {FILES}: {progress['numInputRows']:,} trades, {rate:,.0f} a second")
+            say(
+                f"  micro-batch {progress['batchId'] + 1} of {FILES}: {progress['numInputRows']:,} trades, {rate:,.0f} a second"
+            )
     live = spark.table("live")
     say(f"As a stream: {live.count():,} matches. The last of them:")
     live.orderBy("end", "start", ascending=False).selectExpr(*columns).show(8, truncate=False)

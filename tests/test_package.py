@@ -64,7 +64,9 @@ except Exception as error:
 
 
 def test_the_demo() -> None:
-    done = subprocess.run([sys.executable, "examples/demo.py"], capture_output=True, text=True, cwd=ROOT, env=os.environ)
+    done = subprocess.run(
+        [sys.executable, "examples/demo.py"], capture_output=True, text=True, cwd=ROOT, env=os.environ
+    )
     assert done.returncode == 0, done.stderr
     counts = re.findall(r"As a (batch|stream): ([\d,]+) matches", done.stdout)
     assert [kind for kind, _ in counts] == ["batch", "stream"], done.stdout

@@ -35,9 +35,15 @@ def jar(pyspark_version: str | None = None) -> Path:
 
         pyspark_version = pyspark.__version__
     minor = ".".join(pyspark_version.split(".")[:2])
-    jars = {path.name.split("_")[1]: path for folder in reversed(_FOLDERS) for path in folder.glob(f"spark-cer_*_2.13-{VERSION}.jar")}
+    jars = {
+        path.name.split("_")[1]: path
+        for folder in reversed(_FOLDERS)
+        for path in folder.glob(f"spark-cer_*_2.13-{VERSION}.jar")
+    }
     if not jars:
-        raise PySparkRuntimeError(f"spark-cer {VERSION} has no jar in {_FOLDERS[0]}: run `make jar` in the source tree.")
+        raise PySparkRuntimeError(
+            f"spark-cer {VERSION} has no jar in {_FOLDERS[0]}: run `make jar` in the source tree."
+        )
     if minor not in jars:
         built = ", ".join(sorted(jars))
         first = sorted(jars)[-1]

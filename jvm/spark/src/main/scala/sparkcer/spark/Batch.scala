@@ -5,7 +5,9 @@ import scala.collection.mutable
 import sparkcer.engine.evaluate.Substream
 
 /** Runs a query over the sorted events of a partition. Matches come out as they are found, one event's at a time. */
-final class Batch(plan: Plan, sortedByKey: Boolean) extends (Iterator[Event] => Iterator[Array[Byte]]) with Serializable {
+final class Batch(plan: Plan, sortedByKey: Boolean)
+    extends (Iterator[Event] => Iterator[Array[Byte]])
+    with Serializable {
 
   def apply(events: Iterator[Event]): Iterator[Array[Byte]] = {
     val recognizer = new Recognizer(plan)

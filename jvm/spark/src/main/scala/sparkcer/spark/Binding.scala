@@ -25,14 +25,15 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
   /** The column whose difference the window limits, where it is not the time. */
   val windowColumn: StructField = query.within match {
     case Some(Window.Attribute(_, a)) => column(a, "WITHIN")
-    case _ => time
+    case _                            => time
   }
   val windowClock: Clock = Clock(windowColumn.dataType)
 
   /** The size of a window that is not one of events, in the units of the clock. */
   val windowSize: Option[BigDecimal] = query.within match {
     case Some(Window.Attribute(n, a)) =>
-      if (!Clock.supports(windowColumn.dataType)) mismatch(a.offset, s"WITHIN n [${a.value}]", "a number or a time", windowColumn)
+      if (!Clock.supports(windowColumn.dataType))
+        mismatch(a.offset, s"WITHIN n [${a.value}]", "a number or a time", windowColumn)
       Some(windowClock.units(number(n)))
     case Some(Window.Duration(micros)) =>
       val size = clock.duration(micros)
@@ -56,16 +57,23 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
   /** The columns of one variable: those that `SELECT x[a, b]` names, in that order. */
   def attributes(c: Program.Column): Option[Vector[StructField]] = c.attributes.map(_.map(column(_, "SELECT")))
 
-  private val eventType: Column = options.eventType.map(option(_, "type")).orElse(df.schema.find(f => same(f.name, "type"))) match {
-    case Some(f) if f.dataType == StringType => df(quoted(f.name))
-    case Some(f) => throw new CerException("CER_TYPE_MISMATCH", s"[CER_TYPE_MISMATCH] The type column '${f.name}' is ${f.dataType.sql}, and must be STRING.")
-    case None => lit(query.from.head.value)
-  }
+  private val eventType: Column =
+    options.eventType.map(option(_, "type")).orElse(df.schema.find(f => same(f.name, "type"))) match {
+      case Some(f) if f.dataType == StringType => df(quoted(f.name))
+      case Some(f)                             =>
+        throw new CerException(
+          "CER_TYPE_MISMATCH",
+          s"[CER_TYPE_MISMATCH] The type column '${f.name}' is ${f.dataType.sql}, and must be STRING."
+        )
+      case None => lit(query.from.head.value)
+    }
 
   checkLimits()
   checkNames()
 
-  /** Each guard as a column that is TRUE for the events that pass. The type comes first: predicates are only asked of it. */
+  /** Each guard as a column that is TRUE for the events that pass. The type comes first: predicates are only asked of
+    * it.
+    */
   lazy val guards: Seq[Column] = program.guards.map(guard)
 
   private def guard(g: Guard): Column = {
@@ -97,7 +105,10 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
     }
     val resolved =
       try Bridge.resolve(df, expr(p.sql))
-      catch { case e: AnalysisException => fail("CER_TYPE_MISMATCH", s"Spark cannot use the predicate '${p.sql}': ${firstLine(e)}", p.offset) }
+      catch {
+        case e: AnalysisException =>
+          fail("CER_TYPE_MISMATCH", s"Spark cannot use the predicate '${p.sql}': ${firstLine(e)}", p.offset)
+      }
     refusal(resolved).foreach(what => fail("CER_UNSUPPORTED", s"a predicate cannot use $what: '${p.sql}'.", p.offset))
     if (resolved.dataType != BooleanType)
       fail("CER_TYPE_MISMATCH", s"the predicate '${p.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.", p.offset)
@@ -118,31 +129,45 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
   private def column(n: Name, clause: String): StructField = {
     val bare = n.value.stripPrefix("`").stripSuffix("`")
     df.schema.find(f => same(f.name, bare)).getOrElse {
-      if (n.value.contains('.')) fail("CER_UNSUPPORTED", s"$clause takes a column, not a field of one: '${n.value}'.", n.offset)
+      if (n.value.contains('.'))
+        fail("CER_UNSUPPORTED", s"$clause takes a column, not a field of one: '${n.value}'.", n.offset)
       else unknown(bare, n.offset)
     }
   }
 
   private def option(name: String, which: String): StructField =
-    df.schema.find(f => same(f.name, name)).getOrElse(
-      throw new CerException("CER_UNKNOWN_COLUMN", s"[CER_UNKNOWN_COLUMN] $which='$name' is not a column. The columns are ${columns}.${CeqlException.suggestion(name, df.schema.fieldNames)}")
-    )
+    df.schema
+      .find(f => same(f.name, name))
+      .getOrElse(
+        throw new CerException(
+          "CER_UNKNOWN_COLUMN",
+          s"[CER_UNKNOWN_COLUMN] $which='$name' is not a column. The columns are ${columns}.${CeqlException.suggestion(name, df.schema.fieldNames)}"
+        )
+      )
 
   private def timeColumn(): StructField = {
     val watermark = df.schema.find(_.metadata.contains("spark.watermarkDelayMs"))
     val fromWindow = query.within.collect { case Window.Attribute(_, a) => column(a, "WITHIN") }
     val field = options.time.map(option(_, "time")).orElse(watermark).orElse(fromWindow).getOrElse {
       val candidates = df.schema.filter(f => Clock.supports(f.dataType)).map(f => s"time='${f.name}'")
-      val hint = if (candidates.isEmpty) "No column has a type that could serve (a timestamp, a date or a number)." else s"These could serve: ${candidates.mkString(", ")}."
-      throw new CerException("CER_NO_TIME", s"[CER_NO_TIME] No time column is given and the events have no watermark. $hint")
+      val hint =
+        if (candidates.isEmpty) "No column has a type that could serve (a timestamp, a date or a number)."
+        else s"These could serve: ${candidates.mkString(", ")}."
+      throw new CerException(
+        "CER_NO_TIME",
+        s"[CER_NO_TIME] No time column is given and the events have no watermark. $hint"
+      )
     }
     if (!Clock.supports(field.dataType))
-      throw new CerException("CER_TYPE_MISMATCH", s"[CER_TYPE_MISMATCH] The time column '${field.name}' is ${field.dataType.sql}, and must be a timestamp, a date or a number.")
+      throw new CerException(
+        "CER_TYPE_MISMATCH",
+        s"[CER_TYPE_MISMATCH] The time column '${field.name}' is ${field.dataType.sql}, and must be a timestamp, a date or a number."
+      )
     field
   }
 
   private def number(q: Quantity): BigDecimal = q match {
-    case Quantity.Number(n) => n
+    case Quantity.Number(n)    => n
     case Quantity.Parameter(p) => fail("CER_UNSUPPORTED", s"the parameter :${p.value} is not supported yet.", p.offset)
   }
 
@@ -150,7 +175,8 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
     query.limit.foreach(number)
     query.within.foreach { case Window.Events(n) => number(n): Unit; case _ => () }
     if (query.select.list == SelectList.Count) fail("CER_UNSUPPORTED", "SELECT COUNT(*) is not supported yet.", 0)
-    if (query.from.length > 1) fail("CER_UNSUPPORTED", "several streams in FROM are not supported yet.", query.from(1).offset)
+    if (query.from.length > 1)
+      fail("CER_UNSUPPORTED", "several streams in FROM are not supported yet.", query.from(1).offset)
   }
 
   /** The output has fixed columns beside the variables: a name may stand once, whatever its case. */
@@ -167,7 +193,11 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
   private def columns = df.schema.fieldNames.mkString(", ")
 
   private def unknown(name: String, offset: Int): Nothing =
-    fail("CER_UNKNOWN_COLUMN", s"'$name' is not a column. The columns are $columns.${CeqlException.suggestion(name, df.schema.fieldNames)}", offset)
+    fail(
+      "CER_UNKNOWN_COLUMN",
+      s"'$name' is not a column. The columns are $columns.${CeqlException.suggestion(name, df.schema.fieldNames)}",
+      offset
+    )
 
   private def mismatch(offset: Int, what: String, needed: String, f: StructField): Nothing =
     fail("CER_TYPE_MISMATCH", s"$what needs $needed, but the column '${f.name}' is ${f.dataType.sql}.", offset)

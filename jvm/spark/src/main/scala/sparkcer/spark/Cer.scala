@@ -38,7 +38,8 @@ object Cer {
   private val MaxMatches = "spark.cer.maxMatchesPerEvent"
   private val DefaultMaxMatches = 1000000L
 
-  /** What happens before the shuffle: one mask for all predicates, events that cannot matter dropped, the rest packed. */
+  /** What happens before the shuffle: one mask for all predicates, events that cannot matter dropped, the rest packed.
+    */
   private def prepare(b: Binding): Dataset[Event] = {
     val guards = b.guards.map(Bridge.expression)
     val words = guards.grouped(64).zipWithIndex.map { case (g, i) => Bridge.column(Mask(g, i)) }.toVector
@@ -69,10 +70,13 @@ object Cer {
   private def longOf(c: Column): Column = Bridge.column(AsLong(Bridge.expression(c)))
 
   private def orderOf(b: Binding): Column = b.order match {
-    case None => lit(0L)
+    case None                                  => lit(0L)
     case Some(f) if Clock.supports(f.dataType) => coalesce(longOf(b.columnOf(f)), lit(Long.MinValue))
-    case Some(f) =>
-      throw new CerException("CER_TYPE_MISMATCH", s"[CER_TYPE_MISMATCH] The order column '${f.name}' is ${f.dataType.sql}, and must be a number or a time.")
+    case Some(f)                               =>
+      throw new CerException(
+        "CER_TYPE_MISMATCH",
+        s"[CER_TYPE_MISMATCH] The order column '${f.name}' is ${f.dataType.sql}, and must be a number or a time."
+      )
   }
 
   /** In a batch no state is needed: sorted by key and time, one substream comes after the other. */
@@ -80,9 +84,13 @@ object Cer {
     val order = Seq("time", "order", "arrival").map(col)
     implicit val bytes: Encoder[Array[Byte]] = Encoders.BINARY
     val oneTask = b.keys.isEmpty || b.program.query.consumeBy == Consume.Any
-    if (oneTask) events.repartition(1).sortWithinPartitions(order: _*).mapPartitions(new Batch(plan, sortedByKey = false))
+    if (oneTask)
+      events.repartition(1).sortWithinPartitions(order: _*).mapPartitions(new Batch(plan, sortedByKey = false))
     else
-      events.repartition(col("key")).sortWithinPartitions(col("key") +: order: _*).mapPartitions(new Batch(plan, sortedByKey = true))
+      events
+        .repartition(col("key"))
+        .sortWithinPartitions(col("key") +: order: _*)
+        .mapPartitions(new Batch(plan, sortedByKey = true))
   }
 
   /** Typed columns from the bytes of match rows. */

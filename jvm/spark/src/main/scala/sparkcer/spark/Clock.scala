@@ -3,48 +3,48 @@ package sparkcer.spark
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 import org.apache.spark.sql.types._
 
-/** A time column: how its values become longs (see [[AsLong]]), how far a window reaches back, and how a long becomes a value
-  * again.
+/** A time column: how its values become longs (see [[AsLong]]), how far a window reaches back, and how a long becomes a
+  * value again.
   */
 final case class Clock(dataType: DataType) {
 
   /** For a window of `size` in the units of the long: the earliest start of a match that ends at `time`. */
   def bound(time: Long, size: Option[BigDecimal]): Long = size match {
-    case None => Long.MinValue
+    case None    => Long.MinValue
     case Some(s) =>
       dataType match {
         case DoubleType | FloatType => Clock.boundOfDouble(Clock.fromOrdered(time), s.toDouble)
-        case _ =>
+        case _                      =>
           val n = s.toLong
           if (time < Long.MinValue + n) Long.MinValue else time - n
       }
   }
 
-  /** The size of a window `n [a]` over this column in the units of the long, rounded down: for whole numbers a window of 2.5 is
-    * one of 2.
+  /** The size of a window `n [a]` over this column in the units of the long, rounded down: for whole numbers a window
+    * of 2.5 is one of 2.
     */
   def units(n: BigDecimal): BigDecimal = dataType match {
-    case DoubleType | FloatType => n
+    case DoubleType | FloatType           => n
     case TimestampType | TimestampNTZType => Clock.floor(n * 1000000)
-    case d: DecimalType => Clock.floor(n * BigDecimal(10).pow(d.scale))
-    case _ => Clock.floor(n)
+    case d: DecimalType                   => Clock.floor(n * BigDecimal(10).pow(d.scale))
+    case _                                => Clock.floor(n)
   }
 
   /** The size of a window in microseconds, if this column is a time at all. */
   def duration(micros: Long): Option[BigDecimal] = dataType match {
     case TimestampType | TimestampNTZType => Some(BigDecimal(micros))
-    case DateType => Some(Clock.floor(BigDecimal(micros) / 86400000000L))
-    case _ => None
+    case DateType                         => Some(Clock.floor(BigDecimal(micros) / 86400000000L))
+    case _                                => None
   }
 
   def write(out: UnsafeRowWriter, i: Int, time: Long): Unit = dataType match {
-    case ByteType => out.write(i, time.toByte)
-    case ShortType => out.write(i, time.toShort)
+    case ByteType               => out.write(i, time.toByte)
+    case ShortType              => out.write(i, time.toShort)
     case IntegerType | DateType => out.write(i, time.toInt)
-    case DoubleType => out.write(i, Clock.fromOrdered(time))
-    case FloatType => out.write(i, Clock.fromOrdered(time).toFloat)
-    case d: DecimalType => out.write(i, Decimal(time, d.precision, d.scale), d.precision, d.scale)
-    case _ => out.write(i, time)
+    case DoubleType             => out.write(i, Clock.fromOrdered(time))
+    case FloatType              => out.write(i, Clock.fromOrdered(time).toFloat)
+    case d: DecimalType         => out.write(i, Decimal(time, d.precision, d.scale), d.precision, d.scale)
+    case _                      => out.write(i, time)
   }
 }
 
@@ -53,12 +53,13 @@ object Clock {
   /** The column types that can be a time. */
   def supports(t: DataType): Boolean = t match {
     case ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType => true
-    case TimestampType | TimestampNTZType | DateType => true
+    case TimestampType | TimestampNTZType | DateType                            => true
     case d: DecimalType => d.precision <= Decimal.MAX_LONG_DIGITS
-    case _ => false
+    case _              => false
   }
 
-  private def floor(n: BigDecimal): BigDecimal = n.setScale(0, BigDecimal.RoundingMode.FLOOR).min(BigDecimal(Long.MaxValue))
+  private def floor(n: BigDecimal): BigDecimal =
+    n.setScale(0, BigDecimal.RoundingMode.FLOOR).min(BigDecimal(Long.MaxValue))
 
   /** A double as a long of the same order; -0.0 is 0.0. */
   def ordered(d: Double): Long = {
@@ -68,7 +69,8 @@ object Clock {
 
   def fromOrdered(n: Long): Double = java.lang.Double.longBitsToDouble(n ^ ((n >> 63) & Long.MaxValue))
 
-  /** The smallest start with `end - start <= size` as doubles subtract: near `end - size`, but that may be off by a rounding.
+  /** The smallest start with `end - start <= size` as doubles subtract: near `end - size`, but that may be off by a
+    * rounding.
     */
   private def boundOfDouble(end: Double, size: Double): Long = {
     var start = end - size

@@ -1,7 +1,14 @@
 package sparkcer.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, LeafExpression, Nondeterministic, UnaryExpression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{
+  Expression,
+  LeafExpression,
+  Nondeterministic,
+  UnaryExpression,
+  UnsafeProjection,
+  UnsafeRow
+}
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types._
@@ -10,8 +17,8 @@ import org.apache.spark.unsafe.Platform
 /** Guards to bits: bit i % 64 of word `i / 64` says whether guard i is TRUE. The whole query's predicates are this one
   * expression in the generated code of the scan's stage.
   *
-  * Declared nondeterministic so that the optimizer does not copy it into the filter on its own result, which would ask every
-  * predicate twice.
+  * Declared nondeterministic so that the optimizer does not copy it into the filter on its own result, which would ask
+  * every predicate twice.
   */
 case class Mask(guards: Seq[Expression], word: Int) extends Expression {
   override def children: Seq[Expression] = guards
@@ -50,7 +57,9 @@ case class Mask(guards: Seq[Expression], word: Int) extends Expression {
   override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): Mask = copy(guards = c)
 }
 
-/** Columns as the bytes of one row, which then pass through Spark untouched. With a `time`, the head of a [[Payload]] comes first. */
+/** Columns as the bytes of one row, which then pass through Spark untouched. With a `time`, the head of a [[Payload]]
+  * comes first.
+  */
 case class Pack(time: Option[Expression], columns: Seq[Expression]) extends Expression {
   override def children: Seq[Expression] = time.toSeq ++ columns
   override def dataType: DataType = BinaryType
@@ -62,7 +71,9 @@ case class Pack(time: Option[Expression], columns: Seq[Expression]) extends Expr
     val row = projection(input)
     val head = time.size * Payload.Head
     val bytes = new Array[Byte](head + row.getSizeInBytes)
-    time.foreach(t => Platform.putLong(bytes, Platform.BYTE_ARRAY_OFFSET, Option(t.eval(input)).fold(0L)(_.asInstanceOf[Long])))
+    time.foreach(t =>
+      Platform.putLong(bytes, Platform.BYTE_ARRAY_OFFSET, Option(t.eval(input)).fold(0L)(_.asInstanceOf[Long]))
+    )
     row.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET + head)
     bytes
   }
@@ -73,7 +84,7 @@ case class Pack(time: Option[Expression], columns: Seq[Expression]) extends Expr
     val platform = classOf[Platform].getName
     val (timeCode, putTime) = time.map(_.genCode(ctx)) match {
       case Some(t) => (t.code, s"$platform.putLong(${ev.value}, $platform.BYTE_ARRAY_OFFSET, ${t.value});")
-      case None => (EmptyBlock, "")
+      case None    => (EmptyBlock, "")
     }
     ev.copy(
       code = code"""
@@ -118,27 +129,31 @@ case class AsLong(child: Expression) extends UnaryExpression {
   override def dataType: DataType = LongType
 
   override protected def nullSafeEval(value: Any): Any = value match {
-    case d: Double => Clock.ordered(d)
-    case f: Float => Clock.ordered(f.toDouble)
+    case d: Double  => Clock.ordered(d)
+    case f: Float   => Clock.ordered(f.toDouble)
     case d: Decimal => d.toUnscaledLong
-    case n => n.asInstanceOf[Number].longValue
+    case n          => n.asInstanceOf[Number].longValue
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val clock = Clock.getClass.getName.stripSuffix("$")
-    nullSafeCodeGen(ctx, ev, v =>
-      child.dataType match {
-        case DoubleType | FloatType => s"${ev.value} = $clock.ordered((double) $v);"
-        case _: DecimalType => s"${ev.value} = $v.toUnscaledLong();"
-        case _ => s"${ev.value} = (long) $v;"
-      })
+    nullSafeCodeGen(
+      ctx,
+      ev,
+      v =>
+        child.dataType match {
+          case DoubleType | FloatType => s"${ev.value} = $clock.ordered((double) $v);"
+          case _: DecimalType         => s"${ev.value} = $v.toUnscaledLong();"
+          case _                      => s"${ev.value} = (long) $v;"
+        }
+    )
   }
 
   override protected def withNewChildInternal(c: Expression): AsLong = copy(child = c)
 }
 
-/** The order in which Spark reads rows: input partition, then row in it. Spark's own `monotonically_increasing_id` does the
-  * same and is refused in streams.
+/** The order in which Spark reads rows: input partition, then row in it. Spark's own `monotonically_increasing_id` does
+  * the same and is refused in streams.
   */
 case class Arrival() extends LeafExpression with Nondeterministic {
   @transient private var next = 0L

@@ -104,8 +104,8 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
     out.increaseCursor(size)
   }
 
-  /** A hash of the query, the key, the ends of the interval and each bound event with its variables: the same in a batch and a
-    * stream, whatever the cut. 128 bits.
+  /** A hash of the query, the key, the ends of the interval and each bound event with its variables: the same in a
+    * batch and a stream, whatever the cut. 128 bits.
     */
   private def identity(key: Array[Byte], substream: Substream, m: Matches): UTF8String = {
     val high = identity(key, substream, m, fingerprint)

@@ -29,7 +29,7 @@ final class Recognizer(plan: Plan) {
   private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint)
   private val limit = program.query.limit match {
     case Some(Quantity.Number(n)) => n.toLong
-    case _ => Long.MaxValue
+    case _                        => Long.MaxValue
   }
 
   /** Reads the substream's next event and hands over the rows of the matches it closes. */

@@ -11,13 +11,13 @@ import sparkcer.engine.evaluate.{Partitions, Substream}
 
 /** A query over a stream, on `transformWithState`.
   *
-  * Events are grouped by *bucket*, a part of the keys, not by key: one state of its own for every key costs more than the
-  * evaluation. A bucket's state is a log of pieces (see [[Partitions]]): each micro-batch appends what it changed, and from
-  * time to time the log is replaced by one full piece, so that what is written goes with the events read.
+  * Events are grouped by *bucket*, a part of the keys, not by key: one state of its own for every key costs more than
+  * the evaluation. A bucket's state is a log of pieces (see [[Partitions]]): each micro-batch appends what it changed,
+  * and from time to time the log is replaced by one full piece, so that what is written goes with the events read.
   *
-  * Without a watermark events are taken in the order of micro-batches, and in time order inside one. An event that is older
-  * than the last one of its key comes too late; it is counted (`late` in the observed metrics `spark_cer`), never dropped in
-  * silence.
+  * Without a watermark events are taken in the order of micro-batches, and in time order inside one. An event that is
+  * older than the last one of its key comes too late; it is counted (`late` in the observed metrics `spark_cer`), never
+  * dropped in silence.
   */
 object Stream {
 
@@ -31,7 +31,12 @@ object Stream {
     implicit val output: Encoder[StreamOutput] = Encoders.product[StreamOutput]
     val buckets = if (plan.schema.key.isEmpty) 1 else spark.conf.get("spark.sql.shuffle.partitions").toInt
     val bucket: Column = pmod(hash(col("key")), lit(buckets))
-    events.toDF().select(bucket.as("bucket"), org.apache.spark.sql.functions.struct(events.columns.map(col).toIndexedSeq: _*).as("event"))
+    events
+      .toDF()
+      .select(
+        bucket.as("bucket"),
+        org.apache.spark.sql.functions.struct(events.columns.map(col).toIndexedSeq: _*).as("event")
+      )
       .as[BucketEvent]
       .groupByKey(_.bucket)
       .transformWithState(new Processor(plan), TimeMode.None(), OutputMode.Append())
@@ -64,7 +69,11 @@ final class Processor(plan: Plan) extends StatefulProcessor[Int, BucketEvent, St
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
     log = getHandle.getMapState[Long, Array[Byte]]("log", Encoders.scalaLong, Encoders.BINARY, TTLConfig.NONE)
 
-  override def handleInputRows(bucket: Int, rows: Iterator[BucketEvent], timers: TimerValues): Iterator[StreamOutput] = {
+  override def handleInputRows(
+      bucket: Int,
+      rows: Iterator[BucketEvent],
+      timers: TimerValues
+  ): Iterator[StreamOutput] = {
     val recognizer = new Recognizer(plan)
     val pieces = log.iterator().toVector.sortBy(_._1)
     val partitions = Partitions.load(recognizer.evaluator, pieces.map(_._2))
@@ -97,14 +106,15 @@ final class Processor(plan: Plan) extends StatefulProcessor[Int, BucketEvent, St
     events
   }
 
-  /** Adds a piece with what changed; when the pieces are together larger than twice a full one, one full piece takes their
-    * place.
+  /** Adds a piece with what changed; when the pieces are together larger than twice a full one, one full piece takes
+    * their place.
     */
   private def append(pieces: Vector[(Long, Array[Byte])], partitions: Partitions): Unit = {
     val next = pieces.lastOption.fold(0L)(_._1 + 1)
     val firstBytes = pieces.headOption.fold(0)(_._2.length)
     val laterBytes = pieces.drop(1).map(_._2.length).sum
-    if (pieces.nonEmpty && laterBytes <= 2 * firstBytes + Processor.SmallLog) log.updateValue(next, partitions.saveChanges())
+    if (pieces.nonEmpty && laterBytes <= 2 * firstBytes + Processor.SmallLog)
+      log.updateValue(next, partitions.saveChanges())
     else {
       pieces.foreach { case (n, _) => log.removeKey(n) }
       log.updateValue(next, partitions.save())

@@ -7,8 +7,8 @@ import org.apache.spark.unsafe.Platform
 
 import sparkcer.engine.state.{WireReader, WireWriter}
 
-/** Tells identical events of one time apart by a number, so that each match has an identity of its own. Costs nothing while
-  * times differ.
+/** Tells identical events of one time apart by a number, so that each match has an identity of its own. Costs nothing
+  * while times differ.
   */
 final class Ties {
   private var seen = false

@@ -61,7 +61,9 @@ class CerSuite extends munit.FunSuite {
   }
 
   test("keys run apart from each other") {
-    val matches = trades.map { case (k, t, p, id) => (k, t, p, id, if (t < 35) "1" else "2") }.toDF("type", "t", "price", "id", "card")
+    val matches = trades
+      .map { case (k, t, p, id) => (k, t, p, id, if (t < 35) "1" else "2") }
+      .toDF("type", "t", "price", "id", "card")
       .cer(query.replace("WITHIN", "PARTITION BY [card] WITHIN"))
     assertEquals(pairs(matches), expected)
     assertEquals(matches.select("card").as[String].collect().sorted.toSeq, Seq("1", "1", "2"))

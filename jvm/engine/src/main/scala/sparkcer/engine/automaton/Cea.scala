@@ -2,11 +2,12 @@ package sparkcer.engine.automaton
 
 import scala.collection.immutable.ArraySeq
 
-/** A complex event automaton (003, Section 3), whose marks are labels: the set of selected variables that an event goes to.
+/** A complex event automaton (003, Section 3), whose marks are labels: the set of selected variables that an event goes
+  * to.
   *
   * State 0 is initial and is never entered. A transition reads one event; `guard` is the index of the bit it needs, or
-  * [[Cea.Always]] for a step over any event. `label` 0 leaves the event unmarked. A run accepts when it takes a transition
-  * into a final state; final states without transitions of their own are never stored.
+  * [[Cea.Always]] for a step over any event. `label` 0 leaves the event unmarked. A run accepts when it takes a
+  * transition into a final state; final states without transitions of their own are never stored.
   */
 final class Cea(
     val states: Int,
@@ -27,8 +28,8 @@ final class Cea(
 
   def variables: Set[String] = labels.iterator.flatten.toSet
 
-  /** How many events a variable binds in a match: decided on the automaton, so exact but for predicates that exclude each
-    * other.
+  /** How many events a variable binds in a match: decided on the automaton, so exact but for predicates that exclude
+    * each other.
     */
   def multiplicity(variable: String): Multiplicity = {
     val (least, most) = Cea.counts(this, labels(_).contains(variable))

@@ -8,10 +8,11 @@ import sparkcer.engine.ceql.{CeqlException, Condition, Formula}
 
 /** Formula → valuation automaton → CEA (003, Appendix A.1, with its `+` mended: a round may wait for its first event).
   *
-  * A formula becomes a fragment with one entry and one exit, joined by empty steps; its transitions carry all the variables
-  * that mark the event. `AS X` and a conjunct `X[P]` are then a change of the fragment's transitions, and a disjunction is a
-  * product of the fragment with what is left of it ([[Disjunction]]). At the end empty steps are removed, labels are
-  * projected to the selected variables, and states that lead nowhere are cut. Linear but for disjunctions.
+  * A formula becomes a fragment with one entry and one exit, joined by empty steps; its transitions carry all the
+  * variables that mark the event. `AS X` and a conjunct `X[P]` are then a change of the fragment's transitions, and a
+  * disjunction is a product of the fragment with what is left of it ([[Disjunction]]). At the end empty steps are
+  * removed, labels are projected to the selected variables, and states that lead nowhere are cut. Linear but for
+  * disjunctions.
   */
 object Compiler {
 
@@ -69,8 +70,8 @@ final private[automaton] class Compiler(text: String) {
         change(firstStep)(s => s.copy(variables = s.variables & kept))
       case Formula.Or(parts) =>
         parts.foreach(p => inside(build(p), entry, exit))
-      case Formula.Sequence(parts) => join(parts, entry, exit, skip = true)
-      case Formula.Contiguous(parts) => join(parts, entry, exit, skip = false)
+      case Formula.Sequence(parts)           => join(parts, entry, exit, skip = true)
+      case Formula.Contiguous(parts)         => join(parts, entry, exit, skip = false)
       case Formula.Iterate(body, contiguous) =>
         val round = build(body)
         inside(round, entry, exit)
@@ -119,7 +120,7 @@ final private[automaton] class Compiler(text: String) {
         }
         fragment
       case Condition.And(parts) => parts.foldLeft(fragment)(filter)
-      case or: Condition.Or => new Disjunction(this, fragment, or).result()
+      case or: Condition.Or     => new Disjunction(this, fragment, or).result()
     }
 
   /** Does every path through the fragment mark at most one event with the variable? */
@@ -144,10 +145,15 @@ final private[automaton] class Compiler(text: String) {
   /** The guard of `NOT(α)`. */
   private def negation(body: Formula, offset: Int): Guard = {
     def atomic(f: Formula): (Formula.Atom, Set[String]) = f match {
-      case a: Formula.Atom => (a, Set(a.variable))
+      case a: Formula.Atom  => (a, Set(a.variable))
       case Formula.As(b, x) => val (a, names) = atomic(b); (a, names + x.value)
-      case _ =>
-        throw new CeqlException("CER_UNSUPPORTED", "NOT takes one event type, perhaps with FILTER: NOT(BUY FILTER BUY[price > 20]).", text, offset)
+      case _                =>
+        throw new CeqlException(
+          "CER_UNSUPPORTED",
+          "NOT takes one event type, perhaps with FILTER: NOT(BUY FILTER BUY[price > 20]).",
+          text,
+          offset
+        )
     }
     body match {
       case Formula.Filter(inner, condition) =>
@@ -184,10 +190,14 @@ final private[automaton] class Compiler(text: String) {
     val kept = ids.keysIterator.filter(q => q == whole.entry || alive(q)).zipWithIndex.toMap
     val guards = mutable.LinkedHashMap.empty[Guard, Int]
     val labels = mutable.LinkedHashMap(Set.empty[String] -> 0)
-    val transitions = raw.iterator.collect { case (q, s) if kept.contains(q) && kept.contains(s.to) =>
-      val guard = s.guard.fold(Cea.Always)(g => guards.getOrElseUpdate(g, guards.size))
-      Cea.Transition(kept(q), guard, labels.getOrElseUpdate(s.variables & selected, labels.size), kept(s.to))
-    }.distinct.to(ArraySeq)
+    val transitions = raw.iterator
+      .collect {
+        case (q, s) if kept.contains(q) && kept.contains(s.to) =>
+          val guard = s.guard.fold(Cea.Always)(g => guards.getOrElseUpdate(g, guards.size))
+          Cea.Transition(kept(q), guard, labels.getOrElseUpdate(s.variables & selected, labels.size), kept(s.to))
+      }
+      .distinct
+      .to(ArraySeq)
     new Cea(
       kept.size,
       guards.keysIterator.to(ArraySeq),

@@ -4,12 +4,13 @@ import scala.collection.mutable
 
 import sparkcer.engine.ceql.Strategy
 
-/** What follows from a determinized state on an event: for each label at most one state, or none, and whether a match ends.
+/** What follows from a determinized state on an event: for each label at most one state, or none, and whether a match
+  * ends.
   */
 final case class Move(label: Int, target: Option[Array[Long]], accepts: Boolean)
 
-/** A subset construction over a CEA. Its states are sets of CEA states as bits, several sets one after the other where a
-  * strategy needs them, so that they can be stored as they are.
+/** A subset construction over a CEA. Its states are sets of CEA states as bits, several sets one after the other where
+  * a strategy needs them, so that they can be stored as they are.
   *
   * It is deterministic on labels: a start and a sequence of (event, label) lead to one state. So different matches are
   * different paths, and none is found twice.
@@ -50,11 +51,11 @@ abstract class Construction(val cea: Cea) {
 
 object Construction {
   def apply(cea: Cea, strategy: Strategy): Construction = strategy match {
-    case Strategy.All => new Subsets(cea)
+    case Strategy.All    => new Subsets(cea)
     case Strategy.Strict => new Strict(cea)
     // All matches of one length: none is a proper superset of another.
     case Strategy.Max if cea.fixedLength => new Subsets(cea)
-    case better => new Threats(cea, better)
+    case better                          => new Threats(cea, better)
   }
 }
 
@@ -70,8 +71,8 @@ final class Subsets(cea: Cea) extends Construction(cea) {
   }
 }
 
-/** Matches whose marked events have no gap (STRICT): after the set stands whether nothing is marked yet, the last event was
-  * marked, or a gap has begun, after which nothing may be marked any more.
+/** Matches whose marked events have no gap (STRICT): after the set stands whether nothing is marked yet, the last event
+  * was marked, or a gap has begun, after which nothing may be marked any more.
   */
 final class Strict(cea: Cea) extends Construction(cea) {
   private val Nothing = 0L
@@ -97,10 +98,10 @@ final class Strict(cea: Cea) extends Construction(cea) {
 /** NEXT, LAST and MAX: of the matches with one start, those whose set of marked events no other beats. The matches of
   * different starts are compared when an event closes them, because the window decides which starts count.
   *
-  * Beside P, the states reached with exactly these labels, a state holds the threats: B, reached by runs of the same start
-  * whose marked events beat these so far, and E, reached with equal marked events (for LAST: all reached, R, because there
-  * any run may still turn better). A match is kept when P accepts and B does not. What is in B is taken out of P and E:
-  * whatever it goes on to, B goes on to as well.
+  * Beside P, the states reached with exactly these labels, a state holds the threats: B, reached by runs of the same
+  * start whose marked events beat these so far, and E, reached with equal marked events (for LAST: all reached, R,
+  * because there any run may still turn better). A match is kept when P accepts and B does not. What is in B is taken
+  * out of P and E: whatever it goes on to, B goes on to as well.
   */
 final class Threats(cea: Cea, strategy: Strategy) extends Construction(cea) {
   private val last = strategy == Strategy.Last

@@ -2,11 +2,11 @@ package sparkcer.engine.automaton
 
 import scala.collection.mutable
 
-/** The determinized automaton, built as far as events have asked for it. States and event classes are numbered in order of
-  * discovery; state 0 is initial. An event's *class* is the set of guards it passes.
+/** The determinized automaton, built as far as events have asked for it. States and event classes are numbered in order
+  * of discovery; state 0 is initial. An event's *class* is the set of guards it passes.
   *
-  * It is a cache and bounded as one: past `maxStates` states or about `maxBytes` bytes it is [[full]], and its owner starts
-  * a new one with the states in use. It never forgets by itself, so a number stays valid as long as the object.
+  * It is a cache and bounded as one: past `maxStates` states or about `maxBytes` bytes it is [[full]], and its owner
+  * starts a new one with the states in use. It never forgets by itself, so a number stays valid as long as the object.
   */
 final class Determinized(construction: Construction, maxStates: Int, maxBytes: Long) {
   import Determinized._
@@ -29,7 +29,8 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
   val maskWords: Int = math.max(1, (construction.cea.guards.length + 63) / 64)
 
   /** With few guards a mask is an index. */
-  private val small = if (construction.cea.guards.length <= SmallBits) Array.fill(1 << construction.cea.guards.length)(-1) else null
+  private val small =
+    if (construction.cea.guards.length <= SmallBits) Array.fill(1 << construction.cea.guards.length)(-1) else null
   private val byMask = new mutable.LongMap[Int]
 
   intern(construction.initial)
@@ -45,7 +46,8 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
     val key = new Words(configuration)
     ids.getOrElse(
       key, {
-        if (stateCount == configurations.length) configurations = java.util.Arrays.copyOf(configurations, 2 * stateCount)
+        if (stateCount == configurations.length)
+          configurations = java.util.Arrays.copyOf(configurations, 2 * stateCount)
         configurations(stateCount) = configuration
         ids(key) = stateCount
         stateCount += 1
@@ -65,7 +67,11 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
   /** The class of a mask of any length, in `maskWords` words. */
   def classOf(mask: Array[Long]): Int =
     if (mask.length == 1) classOf(mask(0))
-    else classIds.getOrElse(new Words(mask), { val own = mask.clone(); val n = newClass(own); classIds(new Words(own)) = n; n })
+    else
+      classIds.getOrElse(
+        new Words(mask),
+        { val own = mask.clone(); val n = newClass(own); classIds(new Words(own)) = n; n }
+      )
 
   private def newClass(mask: Array[Long]): Int = {
     if (classCount == table.length) {
@@ -151,7 +157,7 @@ object Determinized {
     override val hashCode: Int = java.util.Arrays.hashCode(words)
     override def equals(other: Any): Boolean = other match {
       case w: Words => java.util.Arrays.equals(words, w.words)
-      case _ => false
+      case _        => false
     }
   }
 }

@@ -5,10 +5,10 @@ import scala.collection.mutable
 import sparkcer.engine.ceql.{Condition, Predicate}
 import sparkcer.engine.ceql.Condition.{And, Holds, Or}
 
-/** A fragment under a condition such as `x[p] OR y[q]`, as a product: beside its state a run remembers what is left of the
-  * condition after the events so far. An event of `x` that fails `p` takes `x[p]` out of what is left; a run with nothing
-  * left is dead, so every run that reaches the exit satisfies the condition. (Copies of the fragment, one for each way to
-  * satisfy it, would be exponential in the number of disjunctions and give the same match more than once.)
+/** A fragment under a condition such as `x[p] OR y[q]`, as a product: beside its state a run remembers what is left of
+  * the condition after the events so far. An event of `x` that fails `p` takes `x[p]` out of what is left; a run with
+  * nothing left is dead, so every run that reaches the exit satisfies the condition. (Copies of the fragment, one for
+  * each way to satisfy it, would be exponential in the number of disjunctions and give the same match more than once.)
   */
 final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragment, condition: Or) {
   private val steps = compiler.steps.drop(fragment.firstStep).groupBy(_.from)
@@ -42,7 +42,8 @@ final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragmen
         guard.foreach { g =>
           if (!g.fails(p)) split(more, Some(g.require(p)), left)
           if (!g.holds(p))
-            Disjunction.without(left, h => step.variables(h.variable.value) && h.predicate == p)
+            Disjunction
+              .without(left, h => step.variables(h.variable.value) && h.predicate == p)
               .foreach(split(more, Some(g.refuse(p)), _))
         }
       case Nil => compiler.add(step.copy(from = from, guard = guard, to = copy(step.to, left)))
@@ -55,54 +56,55 @@ private[automaton] object Disjunction {
 
   /** The leaves. */
   private def tests(c: Condition): Vector[Holds] = c match {
-    case h: Holds => Vector(h)
+    case h: Holds   => Vector(h)
     case And(parts) => parts.flatMap(tests)
-    case Or(parts) => parts.flatMap(tests)
+    case Or(parts)  => parts.flatMap(tests)
   }
 
   /** What is left when the tests chosen are false; None if nothing can make it true any more. */
   private def without(c: Condition, failed: Holds => Boolean): Option[Condition] = c match {
-    case h: Holds => if (failed(h)) None else Some(h)
+    case h: Holds   => if (failed(h)) None else Some(h)
     case And(parts) =>
       val left = parts.map(without(_, failed))
       if (left.contains(None)) None else Some(And(left.flatten))
     case Or(parts) =>
       parts.flatMap(without(_, failed)) match {
-        case Vector() => None
+        case Vector()    => None
         case Vector(one) => Some(one)
-        case several => Some(Or(several))
+        case several     => Some(Or(several))
       }
   }
 
-  /** Joins tests of one variable: `x[p] AND x[q]` is `x[p AND q]`, and, where x binds at most one event, `x[p] OR x[q]` is
-    * `x[p OR q]`.
+  /** Joins tests of one variable: `x[p] AND x[q]` is `x[p AND q]`, and, where x binds at most one event, `x[p] OR x[q]`
+    * is `x[p OR q]`.
     */
   def simplify(c: Condition, atMostOnce: String => Boolean): Condition = {
     def gather(parts: Vector[Condition], word: String, may: String => Boolean): Vector[Condition] = {
       val (mergeable, others) = parts.partitionMap {
         case h: Holds if may(h.variable.value) => Left(h)
-        case other => Right(other)
+        case other                             => Right(other)
       }
       val names = mergeable.map(_.variable).distinct
       names.map(x => Holds(x, join(word, mergeable.filter(_.variable == x).map(_.predicate)))) ++ others
     }
-    def one(parts: Vector[Condition], make: Vector[Condition] => Condition) = if (parts.length == 1) parts.head else make(parts)
+    def one(parts: Vector[Condition], make: Vector[Condition] => Condition) =
+      if (parts.length == 1) parts.head else make(parts)
     c match {
-      case h: Holds => h
+      case h: Holds   => h
       case And(parts) => one(gather(parts.map(simplify(_, atMostOnce)), "AND", _ => true), And)
-      case Or(parts) => one(gather(parts.map(simplify(_, atMostOnce)), "OR", atMostOnce), Or)
+      case Or(parts)  => one(gather(parts.map(simplify(_, atMostOnce)), "OR", atMostOnce), Or)
     }
   }
 
   /** The condition on a formula that binds exactly one event, whatever its variables are called, as one predicate. */
   def onOneEvent(c: Condition): Predicate = c match {
     case Holds(_, p) => p
-    case And(parts) => join("AND", parts.map(onOneEvent))
-    case Or(parts) => join("OR", parts.map(onOneEvent))
+    case And(parts)  => join("AND", parts.map(onOneEvent))
+    case Or(parts)   => join("OR", parts.map(onOneEvent))
   }
 
   private def join(word: String, predicates: Vector[Predicate]): Predicate = predicates.distinct match {
     case Vector(one) => one
-    case several => Predicate(several.map(p => s"(${p.sql})").mkString(s" $word "))(several.head.offset)
+    case several     => Predicate(several.map(p => s"(${p.sql})").mkString(s" $word "))(several.head.offset)
   }
 }

@@ -2,11 +2,11 @@ package sparkcer.engine.automaton
 
 import sparkcer.engine.ceql.Predicate
 
-/** What a transition asks of an event: its type, the predicates that FILTER put on it, and, where a disjunction was taken
-  * apart, the predicates that must not hold. One bit of an event's mask says whether it passes.
+/** What a transition asks of an event: its type, the predicates that FILTER put on it, and, where a disjunction was
+  * taken apart, the predicates that must not hold. One bit of an event's mask says whether it passes.
   *
-  * The predicates are only asked of events of the type, so that an error in one cannot come from an event the query never
-  * reads.
+  * The predicates are only asked of events of the type, so that an error in one cannot come from an event the query
+  * never reads.
   *
   * @param negated
   *   for `NOT(α)`: the event passes when it fails everything else said here

@@ -3,9 +3,9 @@ package sparkcer.engine.automaton
 import sparkcer.engine.ceql.{CeqlException, Condition, Formula}
 import sparkcer.engine.ceql.Condition.{And, Holds, Or}
 
-/** Moves the disjunctions of a FILTER down to the smallest subformula that binds all their variables, but never through an
-  * iteration, where they would be asked of each round. There the product with the automaton ([[Disjunction]]) is small;
-  * conjuncts `X[P]` need no move, they go to the transitions directly.
+/** Moves the disjunctions of a FILTER down to the smallest subformula that binds all their variables, but never through
+  * an iteration, where they would be asked of each round. There the product with the automaton ([[Disjunction]]) is
+  * small; conjuncts `X[P]` need no move, they go to the transitions directly.
   */
 private[automaton] object Pushdown {
 
@@ -15,7 +15,7 @@ private[automaton] object Pushdown {
     conjuncts(condition).foldLeft((Vector.empty[Condition], body)) { case ((here, f), c) =>
       c match {
         case or: Or => push(f, or, variables(or)).fold((here :+ c, f))(moved => (here, moved))
-        case _ => (here :+ c, f)
+        case _      => (here :+ c, f)
       }
     }
   }
@@ -34,28 +34,28 @@ private[automaton] object Pushdown {
         )
       }
     case And(parts) => parts.foreach(checkBound(_, bound, text))
-    case Or(parts) => parts.foreach(checkBound(_, bound, text))
+    case Or(parts)  => parts.foreach(checkBound(_, bound, text))
   }
 
   def conjuncts(c: Condition): Vector[Condition] = c match {
     case And(parts) => parts.flatMap(conjuncts)
-    case other => Vector(other)
+    case other      => Vector(other)
   }
 
   private def variables(c: Condition): Set[String] = c match {
     case Holds(x, _) => Set(x.value)
-    case And(parts) => parts.flatMap(variables).toSet
-    case Or(parts) => parts.flatMap(variables).toSet
+    case And(parts)  => parts.flatMap(variables).toSet
+    case Or(parts)   => parts.flatMap(variables).toSet
   }
 
   /** `f` with the condition inside, if it can go inside. */
   private def push(f: Formula, c: Or, names: Set[String]): Option[Formula] = f match {
-    case Formula.Sequence(parts) => pushToOne(parts, c, names).map(Formula.Sequence)
-    case Formula.Contiguous(parts) => pushToOne(parts, c, names).map(Formula.Contiguous)
+    case Formula.Sequence(parts)                => pushToOne(parts, c, names).map(Formula.Sequence)
+    case Formula.Contiguous(parts)              => pushToOne(parts, c, names).map(Formula.Contiguous)
     case Formula.As(body, x) if !names(x.value) => Some(Formula.As(within(body, c, names), x))
     // Past another filter only on the way further down: two that stop at the same place must not take turns.
     case Formula.Filter(body, other) => push(body, c, names).map(Formula.Filter(_, other))
-    case _ => None
+    case _                           => None
   }
 
   private def within(f: Formula, c: Or, names: Set[String]): Formula = push(f, c, names).getOrElse(Formula.Filter(f, c))

@@ -9,7 +9,7 @@ final private[ceql] case class Token(kind: Token.Kind, text: String, start: Int,
 
   def shown: String = kind match {
     case Token.End => "the end of the query"
-    case _ => s"'$text'"
+    case _         => s"'$text'"
   }
 }
 

@@ -36,7 +36,22 @@ object Parser {
   }
 
   private val Reserved =
-    Set("SELECT", "FROM", "WHERE", "FILTER", "AND", "OR", "ALL", "NOT", "AS", "PART-BY", "PARTITION", "WITHIN", "CONSUME", "LIMIT")
+    Set(
+      "SELECT",
+      "FROM",
+      "WHERE",
+      "FILTER",
+      "AND",
+      "OR",
+      "ALL",
+      "NOT",
+      "AS",
+      "PART-BY",
+      "PARTITION",
+      "WITHIN",
+      "CONSUME",
+      "LIMIT"
+    )
 
   private val Units: Map[String, Long] = Map(
     "WEEK" -> 604800000000L,
@@ -105,9 +120,10 @@ final private class Parser(text: String) {
       symbol(")")
       SelectList.Count
     } else
-      SelectList.Variables(listOf("*, NONE, COUNT(*), a strategy (ALL, ANY, NEXT, LAST, MAX, STRICT) or a variable") { what =>
-        val variable = variableName(what)
-        SelectList.Item(variable, if (token.kind == Token.Predicate) Some(bracketNames()) else None)
+      SelectList.Variables(listOf("*, NONE, COUNT(*), a strategy (ALL, ANY, NEXT, LAST, MAX, STRICT) or a variable") {
+        what =>
+          val variable = variableName(what)
+          SelectList.Item(variable, if (token.kind == Token.Predicate) Some(bracketNames()) else None)
       })
 
   // Formulas
@@ -167,7 +183,12 @@ final private class Parser(text: String) {
     } else {
       atoms += 1
       if (atoms > MaxAtoms)
-        throw new CeqlException("CER_QUERY_TOO_LARGE", s"the query has more than $MaxAtoms event types.", text, start.start)
+        throw new CeqlException(
+          "CER_QUERY_TOO_LARGE",
+          s"the query has more than $MaxAtoms event types.",
+          text,
+          start.start
+        )
       val first = name("an event type, NOT(…) or '('")
       if (token.isSymbol(">")) {
         index += 1
@@ -178,7 +199,9 @@ final private class Parser(text: String) {
 
   // Conditions
 
-  private def condition(): Condition = nested(chain("OR", () => chain("AND", () => test(), Condition.And), Condition.Or))
+  private def condition(): Condition = nested(
+    chain("OR", () => chain("AND", () => test(), Condition.And), Condition.Or)
+  )
 
   private def test(): Condition = {
     val start = token
@@ -190,7 +213,8 @@ final private class Parser(text: String) {
     } else {
       val what = "a variable with a predicate in brackets, such as x[price > 20]"
       val variable = variableName(what)
-      if (token.kind != Token.Predicate) expected(s"a predicate in brackets after '${variable.value}', such as ${variable.value}[price > 20]", Nil)
+      if (token.kind != Token.Predicate)
+        expected(s"a predicate in brackets after '${variable.value}', such as ${variable.value}[price > 20]", Nil)
       Condition.Holds(variable, predicate())
     }
   }
@@ -246,7 +270,8 @@ final private class Parser(text: String) {
       val at = token
       bracketNames() match {
         case Vector(one) => Window.Attribute(n, one)
-        case _ => throw new CeqlException("CER_SYNTAX", "WITHIN takes one attribute, such as WITHIN 30 [ts].", text, at.start)
+        case _           =>
+          throw new CeqlException("CER_SYNTAX", "WITHIN takes one attribute, such as WITHIN 30 [ts].", text, at.start)
       }
     } else {
       var total = micros(n)
@@ -265,7 +290,7 @@ final private class Parser(text: String) {
         index += 1
         n match {
           case Quantity.Number(v) if (v * size).isWhole => v * size
-          case Quantity.Number(_) =>
+          case Quantity.Number(_)                       =>
             throw new CeqlException("CER_SYNTAX", "a window is a whole number of microseconds.", text, unit.start)
           case Quantity.Parameter(p) =>
             throw new CeqlException(
@@ -276,8 +301,10 @@ final private class Parser(text: String) {
             )
         }
       case _ =>
-        expected("EVENTS, an attribute in brackets or a unit of time (days, hours, minutes, seconds, milliseconds)",
-          Units.keys.map(_.toLowerCase + "s") ++ Vector("EVENTS"))
+        expected(
+          "EVENTS, an attribute in brackets or a unit of time (days, hours, minutes, seconds, milliseconds)",
+          Units.keys.map(_.toLowerCase + "s") ++ Vector("EVENTS")
+        )
     }
   }
 
@@ -291,15 +318,16 @@ final private class Parser(text: String) {
   private def choice[A](words: Map[String, A]): A =
     words.get(token.text.toUpperCase).filter(_ => token.kind == Token.Word) match {
       case Some(value) => index += 1; value
-      case None => expected(words.keys.toVector.sorted.mkString(", "), words.keys)
+      case None        => expected(words.keys.toVector.sorted.mkString(", "), words.keys)
     }
 
   // Names
 
   private def name(what: String): Name = {
     val t = token
-    if (t.kind == Token.Quoted || t.kind == Token.Word && !Reserved(t.text.toUpperCase)) { index += 1; Name(t.text)(t.start) }
-    else expected(what, Nil)
+    if (t.kind == Token.Quoted || t.kind == Token.Word && !Reserved(t.text.toUpperCase)) {
+      index += 1; Name(t.text)(t.start)
+    } else expected(what, Nil)
   }
 
   /** `x`, or `S>R` for the variable of an atom of one stream. */
@@ -326,7 +354,9 @@ final private class Parser(text: String) {
       val raw = inside.substring(start, end)
       val offset = open.start + 1 + start + raw.takeWhile(_.isWhitespace).length
       val trimmed = raw.trim
-      if (!trimmed.matches("(?U)(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*)(\\.(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*))*"))
+      if (
+        !trimmed.matches("(?U)(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*)(\\.(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*))*")
+      )
         throw new CeqlException("CER_SYNTAX", s"expected a column name, found '$trimmed'.", text, offset)
       names :+= Name(trimmed)(offset)
     }
@@ -375,7 +405,12 @@ final private class Parser(text: String) {
   /** Suffixes nest too, without parentheses. */
   private def deeper(levels: Int): Unit =
     if (depth + levels > MaxDepth)
-      throw new CeqlException("CER_QUERY_TOO_LARGE", s"the query is nested more than $MaxDepth levels deep.", text, token.start)
+      throw new CeqlException(
+        "CER_QUERY_TOO_LARGE",
+        s"the query is nested more than $MaxDepth levels deep.",
+        text,
+        token.start
+      )
 
   private def word(w: String): Unit = if (token.isWord(w)) index += 1 else expected(w, Seq(w))
 
@@ -383,14 +418,16 @@ final private class Parser(text: String) {
 
   private def close(open: Token, otherwise: String, words: Vector[String]): Unit =
     if (token.isSymbol(")")) index += 1
-    else if (token.kind == Token.End) throw new CeqlException("CER_SYNTAX", "the parenthesis opened here is never closed.", text, open.start)
+    else if (token.kind == Token.End)
+      throw new CeqlException("CER_SYNTAX", "the parenthesis opened here is never closed.", text, open.start)
     else expected(s"$otherwise or ')'", words)
 
   private def expected(what: String, keywords: Iterable[String]): Nothing = {
     val t = token
     val hint = if (t.kind == Token.Word) CeqlException.suggestion(t.text, keywords) else ""
     val reserved =
-      if (t.kind == Token.Word && Reserved(t.text.toUpperCase) && keywords.isEmpty) s" To use '${t.text}' as a name, put it in backticks."
+      if (t.kind == Token.Word && Reserved(t.text.toUpperCase) && keywords.isEmpty)
+        s" To use '${t.text}' as a name, put it in backticks."
       else ""
     throw new CeqlException("CER_SYNTAX", s"expected $what, found ${t.shown}.$hint$reserved", text, t.start)
   }

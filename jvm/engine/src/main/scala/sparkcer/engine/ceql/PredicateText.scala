@@ -43,8 +43,9 @@ private[ceql] object PredicateText {
       val close = closing(text, open, '{', '}', query, offset)
       val inside = text.substring(open + 1, close)
       topLevel(inside, "..") match {
-        case None => out ++= s"IN ($inside)"
-        case Some(dots) => between(inside.substring(0, dots).trim, inside.substring(dots + 2).trim, out, query, offset + open)
+        case None       => out ++= s"IN ($inside)"
+        case Some(dots) =>
+          between(inside.substring(0, dots).trim, inside.substring(dots + 2).trim, out, query, offset + open)
       }
       close + 1
     } else if (text.substring(open, range).equalsIgnoreCase("RANGE")) {
@@ -54,7 +55,8 @@ private[ceql] object PredicateText {
         val close = closing(text, paren, '(', ')', query, offset)
         val inside = text.substring(paren + 1, close)
         topLevel(inside, ",") match {
-          case Some(comma) => between(inside.substring(0, comma).trim, inside.substring(comma + 1).trim, out, query, offset + open)
+          case Some(comma) =>
+            between(inside.substring(0, comma).trim, inside.substring(comma + 1).trim, out, query, offset + open)
           case None => fail("RANGE takes a lower and an upper bound: RANGE(1, 5).", query, offset + open)
         }
         close + 1

@@ -20,8 +20,8 @@ object Printer {
 
   def print(c: Condition): String = c match {
     case Condition.Holds(x, p) => s"${variable(x.value)}[${p.sql}]"
-    case Condition.And(parts) => parts.map(inParens(_)).mkString(" AND ")
-    case Condition.Or(parts) => parts.map(inParens(_)).mkString(" OR ")
+    case Condition.And(parts)  => parts.map(inParens(_)).mkString(" AND ")
+    case Condition.Or(parts)   => parts.map(inParens(_)).mkString(" OR ")
   }
 
   // Precedence: the larger, the tighter.
@@ -33,31 +33,34 @@ object Printer {
 
   private def formula(f: Formula, around: Int): String = {
     val (level, text) = f match {
-      case Formula.Atom(stream, eventType) => (Suffixed, stream.fold("")(name(_) + ">") + name(eventType))
-      case Formula.Not(body) => (Suffixed, s"NOT(${formula(body, Loosest)})")
-      case Formula.As(body, x) => (Suffixed, s"${formula(body, Suffixed)} AS ${name(x.value)}")
+      case Formula.Atom(stream, eventType)   => (Suffixed, stream.fold("")(name(_) + ">") + name(eventType))
+      case Formula.Not(body)                 => (Suffixed, s"NOT(${formula(body, Loosest)})")
+      case Formula.As(body, x)               => (Suffixed, s"${formula(body, Suffixed)} AS ${name(x.value)}")
       case Formula.Iterate(body, contiguous) => (Suffixed, formula(body, Suffixed) + (if (contiguous) ":+" else "+"))
-      case Formula.Sequence(parts) => (Step, parts.map(formula(_, Suffixed)).mkString(" ; "))
-      case Formula.Contiguous(parts) => (Adjacent, parts.map(formula(_, Step)).mkString(" : "))
-      case Formula.Or(parts) => (Disjunct, parts.map(formula(_, Adjacent)).mkString(" OR "))
-      case Formula.Filter(body, c) => (Loosest, s"${formula(body, Loosest)} FILTER ${print(c)}")
-      case Formula.Project(body, xs) => (Suffixed, s"π{${xs.toVector.sorted.mkString(", ")}}(${formula(body, Loosest)})")
+      case Formula.Sequence(parts)           => (Step, parts.map(formula(_, Suffixed)).mkString(" ; "))
+      case Formula.Contiguous(parts)         => (Adjacent, parts.map(formula(_, Step)).mkString(" : "))
+      case Formula.Or(parts)                 => (Disjunct, parts.map(formula(_, Adjacent)).mkString(" OR "))
+      case Formula.Filter(body, c)           => (Loosest, s"${formula(body, Loosest)} FILTER ${print(c)}")
+      case Formula.Project(body, xs)         =>
+        (Suffixed, s"π{${xs.toVector.sorted.mkString(", ")}}(${formula(body, Loosest)})")
     }
     if (level < around) s"($text)" else text
   }
 
   private def inParens(c: Condition): String = c match {
     case Condition.Holds(_, _) => print(c)
-    case _ => s"(${print(c)})"
+    case _                     => s"(${print(c)})"
   }
 
   private def select(s: Select): String = {
     val list = s.list match {
-      case SelectList.All => "*"
-      case SelectList.NoVariables => "NONE"
-      case SelectList.Count => "COUNT(*)"
+      case SelectList.All              => "*"
+      case SelectList.NoVariables      => "NONE"
+      case SelectList.Count            => "COUNT(*)"
       case SelectList.Variables(items) =>
-        items.map(i => variable(i.variable.value) + i.attributes.fold("")(_.map(_.value).mkString("[", ", ", "]"))).mkString(", ")
+        items
+          .map(i => variable(i.variable.value) + i.attributes.fold("")(_.map(_.value).mkString("[", ", ", "]")))
+          .mkString(", ")
     }
     val distinct = if (s.distinct) "DISTINCT " else ""
     val strategy = if (s.strategy == Strategy.All) "" else s.strategy.word + " "
@@ -65,13 +68,13 @@ object Printer {
   }
 
   private def window(w: Window): String = w match {
-    case Window.Events(n) => s"${quantity(n)} EVENTS"
-    case Window.Attribute(n, a) => s"${quantity(n)} [${a.value}]"
+    case Window.Events(n)        => s"${quantity(n)} EVENTS"
+    case Window.Attribute(n, a)  => s"${quantity(n)} [${a.value}]"
     case Window.Duration(micros) => s"$micros microseconds"
   }
 
   private def quantity(q: Quantity): String = q match {
-    case Quantity.Number(v) => v.bigDecimal.toPlainString
+    case Quantity.Number(v)    => v.bigDecimal.toPlainString
     case Quantity.Parameter(n) => ":" + name(n.value)
   }
 
@@ -82,7 +85,30 @@ object Printer {
     if (x.matches("(?U)[\\p{L}_][\\p{L}\\p{N}_]*") && !Quote(x.toUpperCase)) x else "`" + x.replace("`", "``") + "`"
 
   private val Quote = Set(
-    "SELECT", "FROM", "WHERE", "FILTER", "AND", "OR", "ALL", "NOT", "AS", "PARTITION", "WITHIN", "CONSUME", "LIMIT",
-    "DISTINCT", "ANY", "NEXT", "LAST", "MAX", "STRICT", "NONE", "COUNT", "BY", "EVENTS", "EVENT", "PART"
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "FILTER",
+    "AND",
+    "OR",
+    "ALL",
+    "NOT",
+    "AS",
+    "PARTITION",
+    "WITHIN",
+    "CONSUME",
+    "LIMIT",
+    "DISTINCT",
+    "ANY",
+    "NEXT",
+    "LAST",
+    "MAX",
+    "STRICT",
+    "NONE",
+    "COUNT",
+    "BY",
+    "EVENTS",
+    "EVENT",
+    "PART"
   )
 }

@@ -93,22 +93,22 @@ object Condition {
   final case class Or(parts: Vector[Condition]) extends Condition
 }
 
-/** A formula of complex event logic (CEL): 003, Section 2.2, with contiguity and negation of atoms. Chains of one operator
-  * are one node, so that the depth of a formula is the depth of its parentheses.
+/** A formula of complex event logic (CEL): 003, Section 2.2, with contiguity and negation of atoms. Chains of one
+  * operator are one node, so that the depth of a formula is the depth of its parentheses.
   */
 sealed trait Formula {
   import Formula._
 
   def children: Vector[Formula] = this match {
-    case _: Atom => Vector.empty
-    case As(body, _) => Vector(body)
-    case Filter(body, _) => Vector(body)
-    case Or(parts) => parts
-    case Sequence(parts) => parts
+    case _: Atom           => Vector.empty
+    case As(body, _)       => Vector(body)
+    case Filter(body, _)   => Vector(body)
+    case Or(parts)         => parts
+    case Sequence(parts)   => parts
     case Contiguous(parts) => parts
-    case Iterate(body, _) => Vector(body)
-    case Not(body) => Vector(body)
-    case Project(body, _) => Vector(body)
+    case Iterate(body, _)  => Vector(body)
+    case Not(body)         => Vector(body)
+    case Project(body, _)  => Vector(body)
   }
 
   /** This formula and all below it, left to right. */
@@ -116,11 +116,11 @@ sealed trait Formula {
 
   /** The variables it may bind. */
   def variables: Set[String] = this match {
-    case a: Atom => Set(a.variable)
-    case As(body, x) => body.variables + x.value
-    case Not(_) => Set.empty
+    case a: Atom             => Set(a.variable)
+    case As(body, x)         => body.variables + x.value
+    case Not(_)              => Set.empty
     case Project(body, kept) => body.variables & kept
-    case _ => children.iterator.flatMap(_.variables).toSet
+    case _                   => children.iterator.flatMap(_.variables).toSet
   }
 }
 

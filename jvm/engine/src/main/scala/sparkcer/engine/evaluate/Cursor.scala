@@ -1,7 +1,7 @@
 package sparkcer.engine.evaluate
 
-/** Walks over all matches that an event closed, with output-linear delay. It keeps one match and the nodes still to visit,
-  * never a set of matches.
+/** Walks over all matches that an event closed, with output-linear delay. It keeps one match and the nodes still to
+  * visit, never a set of matches.
   */
 final private[evaluate] class Cursor extends Matches {
   private var tecs: Tecs = _

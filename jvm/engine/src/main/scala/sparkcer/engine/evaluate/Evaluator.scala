@@ -5,8 +5,8 @@ import scala.collection.mutable.ArrayBuffer
 import sparkcer.engine.automaton.Determinized
 import sparkcer.engine.ceql.Consume
 
-/** Runs a query over any number of substreams (one for each key of PARTITION BY), which share the determinized automaton.
-  * For one thread.
+/** Runs a query over any number of substreams (one for each key of PARTITION BY), which share the determinized
+  * automaton. For one thread.
   *
   * {{{
   * val evaluator = new Evaluator(Program("SELECT * FROM S WHERE A ; B WITHIN 10 [t]"))
@@ -17,19 +17,20 @@ import sparkcer.engine.ceql.Consume
   * }
   * }}}
   *
-  * | 003, Algorithm 1 | here                                                                  |
-  * |:-----------------|:----------------------------------------------------------------------|
-  * | `Δ`, made I/O-deterministic | [[Determinized]], deterministic on labels                    |
-  * | `T`, union-lists | `Substream.entries`, a heap of the [[Tecs]] for each active state       |
-  * | `new-bottom`, `extend`, `union` | `Tecs.start`, `Tecs.extend`, `Tecs.union`                |
-  * | OUTPUT, ENUMERATE | [[Matches]]                                                          |
+  * | 003, Algorithm 1                | here                                                              |
+  * |:--------------------------------|:------------------------------------------------------------------|
+  * | `Δ`, made I/O-deterministic     | [[Determinized]], deterministic on labels                         |
+  * | `T`, union-lists                | `Substream.entries`, a heap of the [[Tecs]] for each active state |
+  * | `new-bottom`, `extend`, `union` | `Tecs.start`, `Tecs.extend`, `Tecs.union`                         |
+  * | OUTPUT, ENUMERATE               | [[Matches]]                                                       |
   */
 final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator.Limits()) {
   private[evaluate] var automaton = newAutomaton(limits.states)
   private val substreams = ArrayBuffer.empty[Substream]
 
   private[evaluate] val cursor = new Cursor
-  private val selection = if (program.selects || program.distinct) new Selection(cursor, program.strategy, program.distinct) else null
+  private val selection =
+    if (program.selects || program.distinct) new Selection(cursor, program.strategy, program.distinct) else null
 
   /** CONSUME BY ANY: how often a match has made all substreams forget. */
   private[evaluate] var epoch = 0L
@@ -52,14 +53,14 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
     }
   }
 
-  /** The class of an event by its mask: bit i says whether it passes `program.guards(i)`. A class stays valid until the next
-    * call.
+  /** The class of an event by its mask: bit i says whether it passes `program.guards(i)`. A class stays valid until the
+    * next call.
     */
   def classOf(mask: Long): Int = { makeRoom(); automaton.classOf(mask) }
   def classOf(mask: Array[Long]): Int = { makeRoom(); automaton.classOf(mask) }
 
-  /** A full cache is started anew with the states that are in use; none of them is ever dropped. If those alone are many, the
-    * next one may be larger.
+  /** A full cache is started anew with the states that are in use; none of them is ever dropped. If those alone are
+    * many, the next one may be larger.
     */
   private def makeRoom(): Unit =
     if (automaton.full) {

@@ -2,11 +2,11 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.state.{WireReader, WireWriter}
 
-/** The events that some partial match uses, oldest first, as a ring. They are numbered from 0 and numbers only grow (as Int,
-  * around zero: two numbers are compared by their difference, and the window never holds 2^31 of them).
+/** The events that some partial match uses, oldest first, as a ring. They are numbered from 0 and numbers only grow (as
+  * Int, around zero: two numbers are compared by their difference, and the window never holds 2^31 of them).
   *
-  * Numbers are in time order, so an event is out of the window exactly when its number is below [[base]]; and because the
-  * tECS nodes of an event are made when it arrives, each event tells which nodes go with it.
+  * Numbers are in time order, so an event is out of the window exactly when its number is below [[base]]; and because
+  * the tECS nodes of an event are made when it arrives, each event tells which nodes go with it.
   */
 final private[evaluate] class Events {
   private var times = new Array[Long](Events.Initial)

@@ -2,8 +2,8 @@ package sparkcer.engine.evaluate
 
 /** The matches that an event closed, one at a time. Valid until the evaluator reads another event.
   *
-  * A match is an interval and its marked events, in order from the *last* (entry 0) to the first. Events are numbers of the
-  * substream, which knows their time and payload; labels are numbers of the automaton, which knows their variables.
+  * A match is an interval and its marked events, in order from the *last* (entry 0) to the first. Events are numbers of
+  * the substream, which knows their time and payload; labels are numbers of the automaton, which knows their variables.
   */
 trait Matches {
 

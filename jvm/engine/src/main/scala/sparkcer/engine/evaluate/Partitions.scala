@@ -4,12 +4,12 @@ import scala.collection.mutable
 
 import sparkcer.engine.state.{Frame, StateException, WireReader}
 
-/** The substreams of a query by key, and their state as bytes: a full piece, and after it pieces with what changed since the
-  * piece before. All pieces in order give the same substreams again. Determinized states are written as sets of automaton
-  * states, so that a piece means the same to every evaluator of the query.
+/** The substreams of a query by key, and their state as bytes: a full piece, and after it pieces with what changed
+  * since the piece before. All pieces in order give the same substreams again. Determinized states are written as sets
+  * of automaton states, so that a piece means the same to every evaluator of the query.
   *
-  * A piece holds the events and nodes that came since the last one, and the entries of the substreams that changed: its size
-  * goes with the events read, not with the partial matches held.
+  * A piece holds the events and nodes that came since the last one, and the entries of the substreams that changed: its
+  * size goes with the events read, not with the partial matches held.
   */
 final class Partitions(val evaluator: Evaluator) {
   private val byKey = mutable.LinkedHashMap.empty[Partitions.Key, Substream]
@@ -19,7 +19,8 @@ final class Partitions(val evaluator: Evaluator) {
 
   def get(key: Array[Byte]): Option[Substream] = byKey.get(new Partitions.Key(key))
 
-  def getOrCreate(key: Array[Byte]): Substream = byKey.getOrElseUpdate(new Partitions.Key(key), evaluator.newSubstream())
+  def getOrCreate(key: Array[Byte]): Substream =
+    byKey.getOrElseUpdate(new Partitions.Key(key), evaluator.newSubstream())
 
   def remove(key: Array[Byte]): Unit =
     byKey.remove(new Partitions.Key(key)).foreach { s =>
@@ -86,7 +87,7 @@ object Partitions {
     override val hashCode: Int = java.util.Arrays.hashCode(bytes)
     override def equals(other: Any): Boolean = other match {
       case k: Key => java.util.Arrays.equals(bytes, k.bytes)
-      case _ => false
+      case _      => false
     }
   }
 }

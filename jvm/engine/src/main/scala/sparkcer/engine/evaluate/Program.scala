@@ -3,8 +3,8 @@ package sparkcer.engine.evaluate
 import sparkcer.engine.automaton.{Cea, Compiler, Construction, Guard, Multiplicity}
 import sparkcer.engine.ceql._
 
-/** A query, compiled: what is asked of each event (`cea.guards`, one bit each), what is done with the answers, and what comes
-  * out. It is immutable and shared by all evaluators.
+/** A query, compiled: what is asked of each event (`cea.guards`, one bit each), what is done with the answers, and what
+  * comes out. It is immutable and shared by all evaluators.
   */
 final class Program private (val query: Query, val cea: Cea, val columns: Vector[Program.Column]) {
 
@@ -19,21 +19,21 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   /** Does a window count events? */
   def countsEvents: Boolean = query.within.exists(_.isInstanceOf[Window.Events])
 
-  /** May an event that passes no guard be dropped before it reaches an evaluator? Not when a neighbour or a number of events
-    * matters.
+  /** May an event that passes no guard be dropped before it reaches an evaluator? Not when a neighbour or a number of
+    * events matters.
     */
   val droppable: Boolean = !countsEvents && strategy != Strategy.Strict && !query.where.subformulas.exists {
-    case _: Formula.Contiguous => true
+    case _: Formula.Contiguous          => true
     case Formula.Iterate(_, contiguous) => contiguous
-    case _ => false
+    case _                              => false
   }
 
   private[evaluate] val construction: Construction = Construction(cea, strategy)
 
   /** Must the candidates of different starts still be compared? */
   private[evaluate] val selects: Boolean = strategy match {
-    case Strategy.Next | Strategy.Last => true
-    case Strategy.Max => !cea.fixedLength
+    case Strategy.Next | Strategy.Last  => true
+    case Strategy.Max                   => !cea.fixedLength
     case Strategy.All | Strategy.Strict => false
   }
 }
@@ -52,7 +52,7 @@ object Program {
   def compile(query: Query): Program = {
     val bound = query.where.variables
     val items = query.select.list match {
-      case SelectList.All => starred(query.where).map(x => (x, None))
+      case SelectList.All             => starred(query.where).map(x => (x, None))
       case SelectList.Variables(list) =>
         list.map { i =>
           if (!bound(i.variable.value)) {
@@ -68,7 +68,7 @@ object Program {
           (i.variable.value, i.attributes)
         }
       // What is counted are the matches of SELECT *.
-      case SelectList.Count => starred(query.where).map(x => (x, None))
+      case SelectList.Count       => starred(query.where).map(x => (x, None))
       case SelectList.NoVariables => Vector.empty
     }
     checkStreams(query)
@@ -80,11 +80,11 @@ object Program {
   /** `*`: every AS variable, and every event type that occurs outside any AS, in order of appearance. */
   private def starred(f: Formula): Vector[String] = {
     def walk(f: Formula, inAs: Boolean): Vector[String] = f match {
-      case a: Formula.Atom => if (inAs) Vector.empty else Vector(a.variable)
-      case Formula.As(body, x) => x.value +: walk(body, inAs = true)
-      case Formula.Not(_) => Vector.empty
+      case a: Formula.Atom             => if (inAs) Vector.empty else Vector(a.variable)
+      case Formula.As(body, x)         => x.value +: walk(body, inAs = true)
+      case Formula.Not(_)              => Vector.empty
       case Formula.Project(body, kept) => walk(body, inAs).filter(kept)
-      case other => other.children.flatMap(walk(_, inAs))
+      case other                       => other.children.flatMap(walk(_, inAs))
     }
     walk(f, inAs = false).distinct
   }

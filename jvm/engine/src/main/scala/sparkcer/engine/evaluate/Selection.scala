@@ -5,12 +5,12 @@ import scala.collection.mutable.ArrayBuffer
 
 import sparkcer.engine.ceql.Strategy
 
-/** The second half of NEXT, LAST and MAX: of the candidates that an event closes (for each start in the window those that no
-  * other of the same start beats), the ones that no candidate of any start beats. Then DISTINCT: of matches that differ in
-  * their start only, the latest.
+/** The second half of NEXT, LAST and MAX: of the candidates that an event closes (for each start in the window those
+  * that no other of the same start beats), the ones that no candidate of any start beats. Then DISTINCT: of matches
+  * that differ in their start only, the latest.
   *
-  * Linear in the candidates for NEXT and LAST. MAX compares each with the larger ones it keeps. The survivors are held in
-  * memory: for NEXT and LAST they share one set of events, for MAX and DISTINCT there may be many.
+  * Linear in the candidates for NEXT and LAST. MAX compares each with the larger ones it keeps. The survivors are held
+  * in memory: for NEXT and LAST they share one set of events, for MAX and DISTINCT there may be many.
   */
 final private[evaluate] class Selection(cursor: Cursor, strategy: Strategy, distinct: Boolean) extends Matches {
   private var kept = Vector.empty[Selection.Match]
@@ -21,8 +21,8 @@ final private[evaluate] class Selection(cursor: Cursor, strategy: Strategy, dist
     kept = strategy match {
       case Strategy.Next => best((a, b) => Selection.earlier(a, b))
       case Strategy.Last => best((a, b) => Selection.later(a, b))
-      case Strategy.Max => maximal(all())
-      case _ => all().toVector
+      case Strategy.Max  => maximal(all())
+      case _             => all().toVector
     }
     if (distinct) kept = latestStarts(kept)
     at = -1
@@ -48,12 +48,15 @@ final private[evaluate] class Selection(cursor: Cursor, strategy: Strategy, dist
     // A proper superset is longer, so what is kept so far decides.
     val keptSets = ArrayBuffer.empty[Array[Int]]
     val byEvents = candidates.groupBy(m => m.events.toSeq).toVector.sortBy(-_._1.length)
-    byEvents.iterator.filter { case (_, same) =>
-      val events = same.head.events
-      val beaten = keptSets.exists(k => k.length > events.length && Selection.contains(k, events))
-      if (!beaten) keptSets += events
-      !beaten
-    }.flatMap(_._2).toVector
+    byEvents.iterator
+      .filter { case (_, same) =>
+        val events = same.head.events
+        val beaten = keptSets.exists(k => k.length > events.length && Selection.contains(k, events))
+        if (!beaten) keptSets += events
+        !beaten
+      }
+      .flatMap(_._2)
+      .toVector
   }
 
   private def latestStarts(matches: Vector[Selection.Match]): Vector[Selection.Match] = {
@@ -61,7 +64,7 @@ final private[evaluate] class Selection(cursor: Cursor, strategy: Strategy, dist
     matches.foreach { m =>
       latest.updateWith((m.events.toSeq, m.labels.toSeq)) {
         case Some(other) if other.start - m.start >= 0 => Some(other)
-        case _ => Some(m)
+        case _                                         => Some(m)
       }
     }
     latest.values.toVector

@@ -34,7 +34,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
 
   private val countWindow: Long = evaluator.program.query.within match {
     case Some(Window.Events(Number(n))) => n.toLong
-    case _ => -1L
+    case _                              => -1L
   }
 
   /** The time and the payload of an event of a match. In a window of events the time is the position. */
@@ -61,7 +61,13 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   /** Reads an event that has no time (NULL): it may be part of a match, but neither start nor end one. */
   def readUntimed(cls: Int, payload: Array[Byte]): Boolean = {
     position += 1
-    step(cls, if (events.size == 0) Long.MinValue else events.time(events.top - 1), Long.MinValue, payload, timed = false)
+    step(
+      cls,
+      if (events.size == 0) Long.MinValue else events.time(events.top - 1),
+      Long.MinValue,
+      payload,
+      timed = false
+    )
   }
 
   private def step(cls: Int, time: Long, bound: Long, payload: Array[Byte], timed: Boolean): Boolean = {
@@ -123,7 +129,8 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
         if (moves.accepts(i) && timed) evaluator.cursor.addHead(node, label)
         if (target != NoState) {
           val fresh = state == 0 || label != 0
-          val made = if (state == 0) tecs.start(event, label) else if (label != 0) tecs.extend(node, event, label) else node
+          val made =
+            if (state == 0) tecs.start(event, label) else if (label != 0) tecs.extend(node, event, label) else node
           adds = evaluator.note(adds, target, made, fresh)
         }
         i += 1
@@ -145,7 +152,8 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
         active(state >> 6) |= bit
         entries(state) = node
       } else
-        entries(state) = if (evaluator.noteFresh(i)) tecs.unionFresh(node, entries(state)) else tecs.union(node, entries(state))
+        entries(state) =
+          if (evaluator.noteFresh(i)) tecs.unionFresh(node, entries(state)) else tecs.union(node, entries(state))
       i += 1
     }
   }
@@ -172,7 +180,10 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   private[evaluate] def states: Iterator[Int] =
     active.indices.iterator.flatMap { w =>
       val word = if (w == 0) active(0) & ~1L else active(w)
-      Iterator.iterate(word)(b => b & (b - 1)).takeWhile(_ != 0).map(b => (w << 6) + java.lang.Long.numberOfTrailingZeros(b))
+      Iterator
+        .iterate(word)(b => b & (b - 1))
+        .takeWhile(_ != 0)
+        .map(b => (w << 6) + java.lang.Long.numberOfTrailingZeros(b))
     }
 
   private[evaluate] def renumber(newState: Int => Int): Unit = {
@@ -182,12 +193,13 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     old.foreach { case (s, node) => evaluator.note(0, s, node, fresh = false): Unit; write(1) }
   }
 
-  /** Forgets what cannot be part of a match that ends at or after the time that `bound` belongs to; says whether nothing is
-    * left.
+  /** Forgets what cannot be part of a match that ends at or after the time that `bound` belongs to; says whether
+    * nothing is left.
     */
   def expire(bound: Long): Boolean = {
     settle()
-    if (countWindow < 0 && events.expire(bound)) tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
+    if (countWindow < 0 && events.expire(bound))
+      tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
     if (events.size == 0 && countWindow < 0) forget()
     events.size == 0
   }

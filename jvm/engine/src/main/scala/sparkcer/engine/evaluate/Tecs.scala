@@ -2,8 +2,8 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.state.{WireReader, WireWriter}
 
-/** The timed enumerable compact set of 003, Section 4.1: all partial matches, shared, in nodes that are never changed after
-  * the event that made them.
+/** The timed enumerable compact set of 003, Section 4.1: all partial matches, shared, in nodes that are never changed
+  * after the event that made them.
   *
   * A node stands for a set of open matches (a start and the marked events so far). It has an *item* and two other nodes
   * beside it: the set is what the item stands for, and what `left` and `right` stand for. An item is
@@ -11,15 +11,15 @@ import sparkcer.engine.state.{WireReader, WireWriter}
   *   - a start: `next` is 0; the match starts at `event`, which is marked if `label` is not 0; or
   *   - an output: every match of `next`, with `event` marked by `label` at its end.
   *
-  * Where 003 has union nodes, kept shallow by gadgets and sorted union-lists, the nodes here are a persistent leftist heap
-  * ordered by `maxStart`, the latest start in the set: `left` and `right` never start later than the node itself, and
-  * `rank(left) >= rank(right)`. So whoever enumerates can stop at the first node whose latest start is out of the window,
-  * every node visited gives at least one match, and the delay is linear in the match. Two sets are united in time
-  * logarithmic in their size, and in one write when the new one starts last, which is the usual case.
+  * Where 003 has union nodes, kept shallow by gadgets and sorted union-lists, the nodes here are a persistent leftist
+  * heap ordered by `maxStart`, the latest start in the set: `left` and `right` never start later than the node itself,
+  * and `rank(left) >= rank(right)`. So whoever enumerates can stop at the first node whose latest start is out of the
+  * window, every node visited gives at least one match, and the delay is linear in the match. Two sets are united in
+  * time logarithmic in their size, and in one write when the new one starts last, which is the usual case.
   *
-  * Nodes lie in a ring of ints, 8 a node, and are numbered as events are (0 is no node). They are freed oldest first, when
-  * the event that made them leaves the window: then everything they stand for started before the window too. So a live node
-  * may point to a freed one, and every pointer is tested with [[live]] before it is followed.
+  * Nodes lie in a ring of ints, 8 a node, and are numbered as events are (0 is no node). They are freed oldest first,
+  * when the event that made them leaves the window: then everything they stand for started before the window too. So a
+  * live node may point to a freed one, and every pointer is tested with [[live]] before it is followed.
   */
 final private[evaluate] class Tecs(events: Events) {
   import Tecs._
@@ -73,7 +73,15 @@ final private[evaluate] class Tecs(events: Events) {
       val l = if (swap) merged else other
       val r = if (swap) other else merged
       val at = slot(a)
-      write(nodes(at + Event), nodes(at + Label), nodes(at + Next), l, r, nodes(at + MaxStart), if (r == 0) 1 else rank(r) + 1)
+      write(
+        nodes(at + Event),
+        nodes(at + Label),
+        nodes(at + Next),
+        l,
+        r,
+        nodes(at + MaxStart),
+        if (r == 0) 1 else rank(r) + 1
+      )
     }
 
   private def write(event: Int, label: Int, next: Int, left: Int, right: Int, maxStart: Int, rank: Int): Int = {
@@ -112,7 +120,8 @@ final private[evaluate] class Tecs(events: Events) {
     mask = capacity - 1
   }
 
-  /** Writes the nodes from number `from` on, and which are freed. Pointers are written as distances, which are small. */
+  /** Writes the nodes from number `from` on, and which are freed. Pointers are written as distances, which are small.
+    */
   def save(out: WireWriter, from: Int): Unit = {
     val first = if (from - base < 0) base else from
     out.int(base)
@@ -152,7 +161,8 @@ final private[evaluate] class Tecs(events: Events) {
       }
   }
 
-  /** The event that was read when the node was made. Among the nodes of one event a pointer may go to a larger number. */
+  /** The event that was read when the node was made. Among the nodes of one event a pointer may go to a larger number.
+    */
   private def madeBy(n: Int): Int = {
     var e = events.base
     while (e + 1 - events.top < 0 && events.firstNode(e + 1) - n <= 0) e += 1

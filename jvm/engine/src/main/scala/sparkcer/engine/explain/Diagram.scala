@@ -10,7 +10,8 @@ object Diagram {
     val arrows = grouped(a).map { case ((from, to), texts) =>
       s"""  q$from -> q$to [label="${texts.map(escape(_, "\\\"")).mkString("\\n")}"];"""
     }
-    (Vector("digraph cea {", "  rankdir=LR;", "  start [shape=point];", "  start -> q0;") ++ states ++ arrows :+ "}").mkString("\n")
+    (Vector("digraph cea {", "  rankdir=LR;", "  start [shape=point];", "  start -> q0;") ++ states ++ arrows :+ "}")
+      .mkString("\n")
   }
 
   def mermaid(a: Cea): String = {
@@ -22,7 +23,9 @@ object Diagram {
   }
 
   private def grouped(a: Cea): Vector[((Int, Int), Vector[String])] =
-    a.transitions.groupBy(t => (t.from, t.to)).toVector.sortBy(_._1).map { case (ends, ts) => (ends, ts.map(text(a, _)).toVector) }
+    a.transitions.groupBy(t => (t.from, t.to)).toVector.sortBy(_._1).map { case (ends, ts) =>
+      (ends, ts.map(text(a, _)).toVector)
+    }
 
   /** `SELL[price > 20] / x`: what the event must be, and which variables it goes to. */
   def text(a: Cea, t: Cea.Transition): String = {
@@ -30,5 +33,6 @@ object Diagram {
     if (t.label == 0) guard else s"$guard / ${a.labels(t.label).toVector.sorted.mkString(", ")}"
   }
 
-  private def escape(text: String, quote: String): String = text.replace("\\", "\\\\").replace("\"", quote).replace("\n", " ")
+  private def escape(text: String, quote: String): String =
+    text.replace("\\", "\\\\").replace("\"", quote).replace("\n", " ")
 }

@@ -16,12 +16,16 @@ object Explain {
     val parts = Vector(
       "Formula" -> Vector(Printer.print(p.query.where)),
       "Output" -> output(p),
-      "Predicates, one bit of an event's mask each" -> p.guards.zipWithIndex.map { case (g, i) => s"$i  ${g.show}" }.toVector,
+      "Predicates, one bit of an event's mask each" -> p.guards.zipWithIndex.map { case (g, i) =>
+        s"$i  ${g.show}"
+      }.toVector,
       "Automaton" -> automaton(p.cea),
       "Events" -> Vector(dropping(p)),
       "Cost" -> costs(p)
     ) ++ running.map(e =>
-      "So far" -> Vector(s"${count(e.states, "determinized state")} and ${count(e.classes, "class", "classes")} of events met")
+      "So far" -> Vector(
+        s"${count(e.states, "determinized state")} and ${count(e.classes, "class", "classes")} of events met"
+      )
     )
     parts.map { case (title, lines) => (title +: lines.map("  " + _)).mkString("\n") }.mkString("\n\n")
   }
@@ -29,11 +33,16 @@ object Explain {
   private def output(p: Program): Vector[String] =
     if (p.counts) Vector("the number of matches that an event closes")
     else if (p.columns.isEmpty) Vector("the interval alone")
-    else p.columns.map(c => s"${c.variable}: ${if (c.multiplicity.atMostOne) s"${c.multiplicity} event" else "many events, as an array"}")
+    else
+      p.columns.map(c =>
+        s"${c.variable}: ${if (c.multiplicity.atMostOne) s"${c.multiplicity} event" else "many events, as an array"}"
+      )
 
   private def automaton(a: Cea): Vector[String] =
     s"${count(a.states, "state")}, ${count(a.transitions.length, "transition")}" +:
-      a.transitions.map(t => s"q${t.from} -> q${t.to}${if (a.finals(t.to)) " (match)" else ""}  ${Diagram.text(a, t)}").toVector
+      a.transitions
+        .map(t => s"q${t.from} -> q${t.to}${if (a.finals(t.to)) " (match)" else ""}  ${Diagram.text(a, t)}")
+        .toVector
 
   private def dropping(p: Program): String =
     if (p.droppable) "events that pass no predicate are dropped before the evaluator sees them"
@@ -49,20 +58,24 @@ object Explain {
   private def costs(p: Program): Vector[String] = {
     val iterates = p.query.where.subformulas.exists(_.isInstanceOf[Formula.Iterate])
     val matches = p.strategy match {
-      case _ if p.counts => "matches are counted, not listed: their number does not matter"
-      case Strategy.Next | Strategy.Last => "at most one set of events for each closing event; finding it takes time linear in the starts in the window"
-      case Strategy.Max => "the maximal sets of events for each closing event; finding them takes time linear in the candidates, and quadratic where many are maximal"
+      case _ if p.counts                 => "matches are counted, not listed: their number does not matter"
+      case Strategy.Next | Strategy.Last =>
+        "at most one set of events for each closing event; finding it takes time linear in the starts in the window"
+      case Strategy.Max =>
+        "the maximal sets of events for each closing event; finding them takes time linear in the candidates, and quadratic where many are maximal"
       case _ if iterates && p.query.limit.isEmpty =>
         "the number of matches can be exponential in the events of the window, because a '+' may take any subset of them: LIMIT, NEXT, LAST, MAX or COUNT(*) bound it"
-      case _ if iterates => "the number of matches can be exponential in the events of the window; LIMIT bounds what is listed"
-      case _ => s"the number of matches is polynomial in the events of the window, of degree ${math.max(1, longest(p.query.where) - 1)} for each closing event"
+      case _ if iterates =>
+        "the number of matches can be exponential in the events of the window; LIMIT bounds what is listed"
+      case _ =>
+        s"the number of matches is polynomial in the events of the window, of degree ${math.max(1, longest(p.query.where) - 1)} for each closing event"
     }
     val states =
       if (overlapping(p.cea))
         s"determinized states can be exponential in the automaton's ${p.cea.states}, because an event can take one state to several with the same variables"
       else s"at most ${count(p.cea.states, "determinized state")}: an event and its variables decide the next state"
     val window = p.query.within match {
-      case None => Vector("nothing leaves the state, because there is no WITHIN: it grows with the stream")
+      case None    => Vector("nothing leaves the state, because there is no WITHIN: it grows with the stream")
       case Some(_) => Vector.empty
     }
     Vector(matches, states) ++ window
@@ -71,11 +84,12 @@ object Explain {
   /** Events in the longest match, where nothing iterates. */
   private def longest(f: Formula): Int = f match {
     case _: Formula.Atom | _: Formula.Not => 1
-    case Formula.Or(parts) => parts.map(longest).max
-    case other => other.children.map(longest).sum
+    case Formula.Or(parts)                => parts.map(longest).max
+    case other                            => other.children.map(longest).sum
   }
 
-  /** Can one event lead from a state to two others with the same label? Guards of different types exclude each other. */
+  /** Can one event lead from a state to two others with the same label? Guards of different types exclude each other.
+    */
   private def overlapping(a: Cea): Boolean = a.outgoing.exists { leaving =>
     leaving.groupBy(_.label).values.exists { same =>
       same.combinations(2).exists { pair => pair(0).to != pair(1).to && together(a, pair(0).guard, pair(1).guard) }

@@ -23,7 +23,8 @@ object Frame {
 
   def read(bytes: Array[Byte]): WireReader = {
     val end = bytes.length - Checksum
-    if (end < 2 || (bytes(0) & 0xff) != Magic) throw new StateException("These bytes are not a saved state of spark-cer.")
+    if (end < 2 || (bytes(0) & 0xff) != Magic)
+      throw new StateException("These bytes are not a saved state of spark-cer.")
     val version = bytes(1) & 0xff
     if (version > Version)
       throw new StateException(

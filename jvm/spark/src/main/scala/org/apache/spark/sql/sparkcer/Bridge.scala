@@ -11,7 +11,13 @@ object Bridge {
 
   /** The column as Spark resolves it against the DataFrame's. */
   def resolve(df: DataFrame, c: Column): Expression =
-    df.select(c).queryExecution.analyzed.expressions.head.children.headOption
+    df.select(c)
+      .queryExecution
+      .analyzed
+      .expressions
+      .head
+      .children
+      .headOption
       .getOrElse(df.select(c).queryExecution.analyzed.expressions.head)
 
   /** The SQL text as an expression that is not resolved yet. */
