@@ -33,9 +33,9 @@ def write_trades(folder: Path) -> None:
             now += int(rng.expovariate(1 / 100)) + 1
             price = 1 + 20.02 * rng.random() ** 0.5 if rng.random() < 0.5 else 4 + 16 * rng.random()
             name = rng.choice(["INTC", "MSFT", "AMAT", "ORCL", "CSCO"])
-            lines.append(
-                f"{rng.choice(('BUY', 'SELL'))},{number * EVENTS // FILES + i},{name},{rng.randrange(1, 51) * 100},{price:.2f},{now}"
-            )
+            kind = rng.choice(["BUY", "SELL"])
+            trade = number * EVENTS // FILES + i
+            lines.append(f"{kind},{trade},{name},{rng.randrange(1, 51) * 100},{price:.2f},{now}")
         (folder / f"trades-{number}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
         time.sleep(0.01)  # a stream of files is read by their age
 
@@ -87,13 +87,12 @@ def main() -> None:
     )
     say("As a stream, file by file:")
     shown = 0
-    while not running.awaitTermination(0.2) or shown < len(running.recentProgress):
+    while running.isActive or shown < len(running.recentProgress):
+        time.sleep(0.1)
         for progress in running.recentProgress[shown:]:
             shown += 1
-            rate = progress["processedRowsPerSecond"]
-            say(
-                f"  micro-batch {progress['batchId'] + 1} of {FILES}: {progress['numInputRows']:,} trades, {rate:,.0f} a second"
-            )
+            batch, rows, rate = (progress[name] for name in ("batchId", "numInputRows", "processedRowsPerSecond"))
+            say(f"  micro-batch {batch + 1} of {FILES}: {rows:,} trades, {rate:,.0f} a second")
     live = spark.table("live")
     say(f"As a stream: {live.count():,} matches. The last of them:")
     live.orderBy("end", "start", ascending=False).selectExpr(*columns).show(8, truncate=False)

@@ -6,7 +6,7 @@
 >>> matches = events.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time="ts"))
 """
 
-from spark_cer._jar import VERSION as __version__
+from spark_cer._jar import __version__
 from spark_cer._query import Cer, cer
 from spark_cer._session import configure, session
 

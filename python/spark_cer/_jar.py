@@ -22,7 +22,7 @@ def _version() -> str:
     return metadata.version("spark-cer")
 
 
-VERSION = _version()
+__version__ = _version()
 
 
 def jar(pyspark_version: str | None = None) -> Path:
@@ -38,17 +38,17 @@ def jar(pyspark_version: str | None = None) -> Path:
     jars = {
         path.name.split("_")[1]: path
         for folder in reversed(_FOLDERS)
-        for path in folder.glob(f"spark-cer_*_2.13-{VERSION}.jar")
+        for path in folder.glob(f"spark-cer_*_2.13-{__version__}.jar")
     }
     if not jars:
         raise PySparkRuntimeError(
-            f"spark-cer {VERSION} has no jar in {_FOLDERS[0]}: run `make jar` in the source tree."
+            f"spark-cer {__version__} has no jar in {_FOLDERS[0]}: run `make jar` in the source tree."
         )
     if minor not in jars:
         built = ", ".join(sorted(jars))
         first = sorted(jars)[-1]
         raise PySparkRuntimeError(
-            f"spark-cer {VERSION} was built for Spark {built}, and this is PySpark {pyspark_version}: "
+            f"spark-cer {__version__} was built for Spark {built}, and this is PySpark {pyspark_version}: "
             f"install pyspark=={first}.*, or a spark-cer for Spark {minor}."
         )
     return jars[minor]

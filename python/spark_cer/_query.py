@@ -33,8 +33,8 @@ def cer(query: str, *, time: str | None = None, type: str | None = None, order: 
     """A complex event query, for a batch or a stream of events.
 
     :param query: the query, in CEQL
-    :param time: the column that orders the events, a timestamp, a date or a number; by default the watermark's column, or the
-        attribute of ``WITHIN n [a]``
+    :param time: the column that orders the events, a timestamp, a date or a number; by default the watermark's column,
+        or the attribute of ``WITHIN n [a]``
     :param type: the column with each event's type; by default ``type``, if there is such a column
     :param order: a column that decides between events of the same time
 
@@ -56,7 +56,7 @@ def _entry(events: DataFrame) -> Any:
     # py4j takes a name that is no class for a package.
     if entry.__class__.__name__ == "JavaPackage":
         raise PySparkRuntimeError(
-            "This Spark session has no spark-cer jar. Start it with spark_cer.session() or spark_cer.configure(builder), "
-            f"or by spark-submit --jars {jar()}."
+            "This Spark session has no spark-cer jar. Start it with spark_cer.session() or "
+            f"spark_cer.configure(builder), or by spark-submit --jars {jar()}."
         )
     return entry

@@ -18,8 +18,8 @@ STATE_STORE = {
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """Puts the engine's jar on a session that is about to be built, beside the jars that are already set on it, and chooses
-    the state store that streams need, unless another one is set.
+    """Puts the engine's jar on a session that is about to be built, beside the jars that are already set on it, and
+    chooses the state store that streams need, unless another one is set.
 
     >>> spark = spark_cer.configure(SparkSession.builder.master("local[2]")).getOrCreate()
     """
@@ -31,8 +31,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def session() -> SparkSession:
-    """A session with the engine on it. Without a master (from spark-submit or the environment) it runs on this machine, with
-    as many shuffle partitions as there are cores rather than Spark's 200, which are meant for a cluster."""
+    """A session with the engine on it. Without a master (from spark-submit or the environment) it runs on this machine,
+    with as many shuffle partitions as there are cores rather than Spark's 200, which are meant for a cluster."""
     builder = configure(SparkSession.builder)
     if SparkSession.getActiveSession() is None and not _ELSEWHERE.intersection(os.environ):
         builder = _defaults(builder, {"spark.sql.shuffle.partitions": str(os.cpu_count() or 2)})

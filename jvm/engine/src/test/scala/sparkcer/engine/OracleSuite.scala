@@ -3,8 +3,7 @@ package sparkcer.engine
 import org.scalacheck.Prop
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import sparkcer.engine.ceql.CeqlException
-import sparkcer.engine.evaluate.{Evaluator, Program}
+import sparkcer.engine.evaluate.Evaluator
 import sparkcer.engine.testkit._
 import sparkcer.engine.testkit.Generators._
 
@@ -14,20 +13,12 @@ class OracleSuite extends Properties {
 
   /** Holds when the engine, run with the options, finds exactly what the definition says. */
   private def agrees(c: Case, options: Harness.Options): Prop = {
-    val expected =
-      try Some(Oracle.matches(c.query, c.events))
-      catch { case _: Valuations.TooMany => None }
-    expected.flatMap(right => compiled(c).map(right -> _)).fold(Prop.undecided) { case (right, program) =>
+    val both = for (right <- c.expected; program <- c.program) yield {
       val found = Harness.run(program, c.events, options)
-      def list(set: Set[Match]) = Match.show(set).mkString("; ")
-      (found == right) :| s"missing: ${list(right -- found)}\n  wrong: ${list(found -- right)}"
+      (found == right) :| Match.difference(found, right)
     }
+    both.getOrElse(Prop.undecided)
   }
-
-  /** A condition with many tests in an iteration may be refused. */
-  private def compiled(c: Case): Option[Program] =
-    try Some(Program.compile(c.query))
-    catch { case e: CeqlException if e.condition == "CER_QUERY_TOO_LARGE" => None }
 
   property("the engine finds the matches of the definition") {
     forAll((c: Case) => agrees(c, Harness.Options()))

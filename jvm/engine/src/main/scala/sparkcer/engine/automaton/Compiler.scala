@@ -198,12 +198,14 @@ final private[automaton] class Compiler(text: String) {
       }
       .distinct
       .to(ArraySeq)
-    new Cea(
-      kept.size,
-      guards.keysIterator.to(ArraySeq),
-      labels.keysIterator.to(ArraySeq),
-      transitions,
-      isFinal.flatMap(kept.get)
+    Quotient(
+      new Cea(
+        kept.size,
+        guards.keysIterator.to(ArraySeq),
+        labels.keysIterator.to(ArraySeq),
+        transitions,
+        isFinal.flatMap(kept.get)
+      )
     )
   }
 

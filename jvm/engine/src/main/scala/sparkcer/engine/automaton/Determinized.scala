@@ -37,7 +37,11 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
 
   def states: Int = stateCount
   def classes: Int = classCount
-  def full: Boolean = stateCount > maxStates || bytes > maxBytes
+
+  /** Is it time to start anew? */
+  def full: Boolean = isFull
+  private var isFull = false
+  private def updateFull(): Unit = isFull = stateCount > maxStates || bytes > maxBytes
 
   def configuration(state: Int): Array[Long] = configurations(state)
 
@@ -52,6 +56,7 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
         ids(key) = stateCount
         stateCount += 1
         bytes += 96 + 8 * configuration.length
+        updateFull()
         stateCount - 1
       }
     )
@@ -84,7 +89,18 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
     classMasks(classCount) = mask
     classCount += 1
     bytes += 256
+    updateFull()
     classCount - 1
+  }
+
+  /** Does the class leave all these states as they are, as far as is known? */
+  def leaves(active: Array[Long], cls: Int): Boolean =
+    if (active.length == 1) (active(0) & ~skips(cls)(0)) == 0 else leavesAll(active, skips(cls))
+
+  private def leavesAll(active: Array[Long], untouched: Array[Long]): Boolean = {
+    var w = 0
+    while (w < active.length && (active(w) & ~(if (w < untouched.length) untouched(w) else 0L)) == 0) w += 1
+    w == active.length
   }
 
   /** The states that the class is known to leave as they are: bit s of word s/64. */
@@ -111,12 +127,10 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
       else {
         // The unmarked step to itself is not a move: the entry just stays where it is. It may still accept.
         val moving = found.indices.filter(i => i != stays || found(i).accepts)
-        new Moves(
-          stays >= 0,
-          moving.map(found(_).label).toArray,
-          moving.map(i => if (i == stays) NoState else targets(i)).toArray,
-          moving.map(found(_).accepts).toArray
-        )
+        val steps = moving.flatMap { i =>
+          Seq(if (i == stays) NoState else targets(i), found(i).label << 1 | (if (found(i).accepts) 1 else 0))
+        }
+        new Moves(stays >= 0, steps.toArray)
       }
     remember(state, cls, result)
     result
@@ -131,7 +145,8 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
     if (result eq Untouched) {
       if ((state >> 6) >= skips(cls).length) skips(cls) = java.util.Arrays.copyOf(skips(cls), (state >> 6) + 1)
       Bits.set(skips(cls), state)
-    } else bytes += 64 + 12 * result.labels.length
+    } else bytes += 48 + 8 * result.length
+    updateFull()
   }
 }
 
@@ -144,13 +159,21 @@ object Determinized {
     *
     * @param stays
     *   whether the entry stays where it is as well (an unmarked step to itself)
-    * @param targets
-    *   by the side of `labels`: the next state, or [[NoState]] for a match that ends and does not go on
+    * @param steps
+    *   for each move two numbers, side by side because they are read together: the target, and the label with the bit
+    *   that says whether a match ends
     */
-  final class Moves(val stays: Boolean, val labels: Array[Int], val targets: Array[Int], val accepts: Array[Boolean])
+  final class Moves(val stays: Boolean, steps: Array[Int]) {
+    def length: Int = steps.length >> 1
+
+    /** The next state, or [[NoState]] for a match that ends and does not go on. */
+    def target(i: Int): Int = steps(2 * i)
+    def label(i: Int): Int = steps(2 * i + 1) >> 1
+    def accepts(i: Int): Boolean = (steps(2 * i + 1) & 1) != 0
+  }
 
   /** Nothing happens: the entry stays and no match ends. */
-  val Untouched: Moves = new Moves(true, Array.empty, Array.empty, Array.empty)
+  val Untouched: Moves = new Moves(true, Array.empty)
 
   /** An array that compares by content. */
   final private class Words(val words: Array[Long]) {

@@ -35,7 +35,9 @@ object CeqlException {
   /** The name nearest to `word` that a typist may have meant, if one is near. */
   def nearest(word: String, names: Iterable[String]): Option[String] = {
     val near = names.filter(_ != word).map(n => (distance(word.toLowerCase, n.toLowerCase), n))
-    near.minOption.collect { case (d, n) if d <= math.max(1, math.min(word.length, n.length) / 3) => n }
+    // Of a single letter nothing but its case can be mistaken.
+    def most(n: String) = { val short = math.min(word.length, n.length); if (short < 2) 0 else math.max(1, short / 3) }
+    near.minOption.collect { case (d, n) if d <= most(n) => n }
   }
 
   /** `" Did you mean 'x'?"`, or nothing. */

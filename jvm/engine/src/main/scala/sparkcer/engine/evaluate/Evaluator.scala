@@ -80,25 +80,25 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
       selection
     }
 
-  // What the event at hand adds to the entries of its substream: state, node, and whether the node is used nowhere else.
+  // What the event at hand adds to entries that are still to be read: state, node and label.
   private var noteStates = new Array[Int](16)
   private var noteNodes = new Array[Int](16)
-  private var noteFreshness = new Array[Boolean](16)
+  private var noteLabels = new Array[Int](16)
 
-  private[evaluate] def note(i: Int, state: Int, node: Int, fresh: Boolean): Int = {
+  private[evaluate] def note(i: Int, state: Int, node: Int, label: Int): Int = {
     if (i == noteStates.length) {
       noteStates = java.util.Arrays.copyOf(noteStates, 2 * i)
       noteNodes = java.util.Arrays.copyOf(noteNodes, 2 * i)
-      noteFreshness = java.util.Arrays.copyOf(noteFreshness, 2 * i)
+      noteLabels = java.util.Arrays.copyOf(noteLabels, 2 * i)
     }
     noteStates(i) = state
     noteNodes(i) = node
-    noteFreshness(i) = fresh
+    noteLabels(i) = label
     i + 1
   }
   private[evaluate] def noteState(i: Int): Int = noteStates(i)
   private[evaluate] def noteNode(i: Int): Int = noteNodes(i)
-  private[evaluate] def noteFresh(i: Int): Boolean = noteFreshness(i)
+  private[evaluate] def noteLabel(i: Int): Int = noteLabels(i)
 
   /** How many determinized states and event classes are known. */
   def states: Int = automaton.states

@@ -19,7 +19,6 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   private var active = Array(1L)
   private var entries = new Array[Int](4)
 
-  // What the event at hand adds, applied after all old entries are read.
   private var position = 0L
   private var epoch = evaluator.epoch
 
@@ -54,7 +53,9 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     */
   def read(cls: Int, time: Long, bound: Long, payload: Array[Byte]): Boolean = {
     position += 1
-    if (countWindow < 0) step(cls, time, bound, payload, timed = true)
+    // Most events move nothing. What the last one left to do can then wait as well.
+    if (evaluator.automaton.leaves(active, cls)) false
+    else if (countWindow < 0) step(cls, time, bound, payload, timed = true)
     else step(cls, position, position - countWindow, payload, timed = true)
   }
 
@@ -74,15 +75,16 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     if (consumed || epoch != evaluator.epoch) forget()
     val automaton = evaluator.automaton
     val untouched = automaton.untouched(cls)
-    var word = 0
     var event = Substream.NotKept
     var adds = 0
     val cursor = evaluator.cursor
-    while (word < active.length) {
+    var word = active.length - 1
+    while (word >= 0) {
       var touched = active(word) & ~(if (word < untouched.length) untouched(word) else 0L)
       while (touched != 0) {
-        val state = (word << 6) + java.lang.Long.numberOfTrailingZeros(touched)
-        touched &= touched - 1
+        val bit = 63 - java.lang.Long.numberOfLeadingZeros(touched)
+        touched ^= 1L << bit
+        val state = (word << 6) + bit
         val moves = automaton.moves(state, cls)
         if ((moves ne Determinized.Untouched) && (state != 0 || timed)) {
           if (event == Substream.NotKept) {
@@ -92,11 +94,11 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
           adds = move(state, moves, event, adds, timed)
         }
       }
-      word += 1
+      word -= 1
     }
     if (event == Substream.NotKept) false
     else {
-      write(adds)
+      if (adds > 0) writeNoted(adds)
       provisional = tecs.top == events.firstNode(event)
       if (tecs.top - sweepAt >= 0) sweep()
       val closes = cursor.nonEmpty
@@ -115,7 +117,9 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     events.append(time, tecs.top, payload)
   }
 
-  /** Phase one: reads one entry and notes what it adds. */
+  /** Reads one entry and adds to those it moves to. No entry may be read after it was written, or the event would be
+    * used twice: states are visited from the last to the first, and what goes to an earlier one is noted for later.
+    */
   private def move(state: Int, moves: Determinized.Moves, event: Int, noted: Int, timed: Boolean): Int = {
     var adds = noted
     val node = if (state == 0) 0 else entries(state)
@@ -123,39 +127,42 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     else {
       if (state != 0 && !moves.stays) remove(state)
       var i = 0
-      while (i < moves.labels.length) {
-        val label = moves.labels(i)
-        val target = moves.targets(i)
+      while (i < moves.length) {
+        val label = moves.label(i)
+        val target = moves.target(i)
         if (moves.accepts(i) && timed) evaluator.cursor.addHead(node, label)
-        if (target != NoState) {
-          val fresh = state == 0 || label != 0
-          val made =
-            if (state == 0) tecs.start(event, label) else if (label != 0) tecs.extend(node, event, label) else node
-          adds = evaluator.note(adds, target, made, fresh)
-        }
+        if (target >= state) add(target, node, event, label)
+        else if (target != NoState) adds = evaluator.note(adds, target, node, label)
         i += 1
       }
     }
     adds
   }
 
-  /** Phase two: the entries that this event adds. */
-  private def write(adds: Int): Unit = {
+  private def writeNoted(adds: Int): Unit = {
+    val event = events.top - 1
     var i = 0
     while (i < adds) {
-      val state = evaluator.noteState(i)
-      val node = evaluator.noteNode(i)
-      val bit = 1L << state
-      if ((state >> 6) >= active.length) active = java.util.Arrays.copyOf(active, (state >> 6) + 1)
-      if (state >= entries.length) entries = java.util.Arrays.copyOf(entries, math.max(state + 1, 2 * entries.length))
-      if ((active(state >> 6) & bit) == 0) {
-        active(state >> 6) |= bit
-        entries(state) = node
-      } else
-        entries(state) =
-          if (evaluator.noteFresh(i)) tecs.unionFresh(node, entries(state)) else tecs.union(node, entries(state))
+      add(evaluator.noteState(i), evaluator.noteNode(i), event, evaluator.noteLabel(i))
       i += 1
     }
+  }
+
+  /** Adds to an entry the matches of a node (0: the one that starts now) with the event, marked if there is a label. */
+  private def add(state: Int, node: Int, event: Int, label: Int): Unit = {
+    if (state >= entries.length) grow(state)
+    val bit = 1L << state
+    val there = if ((active(state >> 6) & bit) == 0) 0 else entries(state)
+    active(state >> 6) |= bit
+    entries(state) =
+      if (node == 0) tecs.start(event, label, there)
+      else if (label != 0) tecs.extend(node, event, label, there)
+      else tecs.union(node, there)
+  }
+
+  private def grow(state: Int): Unit = {
+    entries = java.util.Arrays.copyOf(entries, math.max(state + 1, 2 * entries.length))
+    active = java.util.Arrays.copyOf(active, (entries.length + 63) >> 6)
   }
 
   private def remove(state: Int): Unit = active(state >> 6) &= ~(1L << state)
@@ -190,7 +197,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     val old = states.map(s => (newState(s), entries(s))).toVector
     active = Array(1L)
     entries = new Array[Int](4)
-    old.foreach { case (s, node) => evaluator.note(0, s, node, fresh = false): Unit; write(1) }
+    old.foreach { case (s, node) => add(s, node, 0, label = 0) }
   }
 
   /** Forgets what cannot be part of a match that ends at or after the time that `bound` belongs to; says whether
@@ -243,8 +250,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     entries = new Array[Int](4)
     (0 until in.int()).foreach { _ =>
       val state = evaluator.automaton.intern(in.words())
-      evaluator.note(0, state, tecs.top - in.int(), fresh = false): Unit
-      write(1)
+      add(state, tecs.top - in.int(), 0, label = 0)
     }
     sweepAt = tecs.top + Substream.SweepEvery
     markSaved()

@@ -47,19 +47,17 @@ final private[evaluate] class Tecs(events: Events) {
   /** Does the node stand for a match that starts in the window? Also false for no node. */
   def live(n: Int): Boolean = n != 0 && n - base >= 0 && maxStart(n) - events.base >= 0
 
-  /** The matches that start at `event`, marked if `label` is not 0. */
-  def start(event: Int, label: Int): Int = write(event, label, 0, 0, 0, event, 1)
+  /** The matches that start at `event`, marked if `label` is not 0, and those of `beside`. */
+  def start(event: Int, label: Int, beside: Int): Int = add(event, label, 0, event, beside)
 
-  /** The matches of `n`, with `event` marked by `label`. */
-  def extend(n: Int, event: Int, label: Int): Int = write(event, label, n, 0, 0, maxStart(n), 1)
+  /** The matches of `n`, with `event` marked by `label`, and those of `beside`. */
+  def extend(n: Int, event: Int, label: Int, beside: Int): Int = add(event, label, n, maxStart(n), beside)
 
-  /** The union of a node that was just made by `start` or `extend` and is used nowhere else, and any node. */
-  def unionFresh(fresh: Int, n: Int): Int =
-    if (!live(n)) fresh
-    else if (maxStart(fresh) - maxStart(n) >= 0) {
-      nodes(slot(fresh) + Left) = n
-      fresh
-    } else union(fresh, n)
+  /** A new item beside what is there: one write if it starts last. */
+  private def add(event: Int, label: Int, next: Int, start: Int, beside: Int): Int =
+    if (!live(beside)) write(event, label, next, 0, 0, start, 1)
+    else if (start - maxStart(beside) >= 0) write(event, label, next, beside, 0, start, 1)
+    else union(write(event, label, next, 0, 0, start, 1), beside)
 
   /** The union of two nodes that share no match. */
   def union(a: Int, b: Int): Int =
@@ -85,21 +83,23 @@ final private[evaluate] class Tecs(events: Events) {
     }
 
   private def write(event: Int, label: Int, next: Int, left: Int, right: Int, maxStart: Int, rank: Int): Int = {
-    if (top - base == mask + 1) resize(2 * (mask + 1))
+    if (top - base == mask + 1 || top == 0) makeRoom()
     val n = top
     top += 1
-    if (n == 0) write(event, label, next, left, right, maxStart, rank) // 0 is no node: leave its slot unused
-    else {
-      val at = slot(n)
-      nodes(at + Event) = event
-      nodes(at + Label) = label
-      nodes(at + Next) = next
-      nodes(at + Left) = left
-      nodes(at + Right) = right
-      nodes(at + MaxStart) = maxStart
-      nodes(at + Rank) = rank
-      n
-    }
+    val at = slot(n)
+    nodes(at + Event) = event
+    nodes(at + Label) = label
+    nodes(at + Next) = next
+    nodes(at + Left) = left
+    nodes(at + Right) = right
+    nodes(at + MaxStart) = maxStart
+    nodes(at + Rank) = rank
+    n
+  }
+
+  private def makeRoom(): Unit = {
+    if (top == 0) top = 1 // 0 is no node: leave its slot unused
+    if (top - base > mask) resize(2 * (mask + 1))
   }
 
   /** Frees the nodes before `n`. */

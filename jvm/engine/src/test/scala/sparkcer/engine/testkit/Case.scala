@@ -3,9 +3,21 @@ package sparkcer.engine.testkit
 import org.scalacheck.Shrink
 
 import sparkcer.engine.ceql._
+import sparkcer.engine.evaluate.Program
 
 /** A query and a stream to run it on, printed in one line each when a property fails. */
 final case class Case(query: Query, events: Vector[Event]) {
+
+  /** The query compiled, or None: one with many tests on the variables of an iteration may be refused as too large. */
+  lazy val program: Option[Program] =
+    try Some(Program.compile(query))
+    catch { case e: CeqlException if e.condition == "CER_QUERY_TOO_LARGE" => None }
+
+  /** The matches by definition, or None where they are too many to list. */
+  lazy val expected: Option[Set[Match]] =
+    try Some(Oracle.matches(query, events))
+    catch { case _: Valuations.TooMany => None }
+
   override def toString: String = s"\n  query:  ${Printer.print(query)}\n  events: ${Event.show(events)}\n"
 }
 

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import sparkcer.engine.automaton.Guard
 import sparkcer.engine.ceql.{Quantity, Window}
-import sparkcer.engine.evaluate.{Evaluator, Program, Substream}
+import sparkcer.engine.evaluate.{Evaluator, Partitions, Program, Substream}
 
 /** Runs a program over a stream of test events as an operator would: masks from the guards, a substream for each key.
   *
@@ -12,8 +12,8 @@ import sparkcer.engine.evaluate.{Evaluator, Program, Substream}
   * going over the matches a second time gives the same ones.
   */
 final class Harness(program: Program, options: Harness.Options = Harness.Options()) {
-  private val evaluator = new Evaluator(program, options.limits)
-  private val substreams = mutable.LinkedHashMap.empty[Vector[Value], Substream]
+  private var partitions = new Partitions(new Evaluator(program, options.limits))
+  private def evaluator = partitions.evaluator
   private val found = mutable.LinkedHashSet.empty[Match]
   private var position = 0
 
@@ -21,8 +21,14 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
 
   def matches: Set[Match] = found.toSet
 
-  /** How many determinized states are known. */
-  def states: Int = evaluator.states
+  def save(): Array[Byte] = partitions.save()
+  def saveChanges(): Array[Byte] = partitions.saveChanges()
+
+  /** Goes on as another process would that has only what was saved. */
+  def restart(pieces: Seq[Array[Byte]]): Unit = {
+    partitions = Partitions.load(new Evaluator(program, options.limits), pieces)
+    partitions.foreach((_, substream) => substream.checkInvariants())
+  }
 
   private def feed(event: Event): Unit = {
     val key = program.query.partitionBy.map(a => event(a.value))
@@ -30,7 +36,7 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
     val dropped = options.drop && program.droppable && mask.forall(_ == 0)
     if (!key.contains(Value.Null) && !dropped) {
       if (options.expire) expireAt(event)
-      val substream = substreams.getOrElseUpdate(key, evaluator.newSubstream())
+      val substream = partitions.getOrCreate(key.map(_.show).mkString(",").getBytes("UTF-8"))
       val cls = if (mask.length == 1) evaluator.classOf(mask(0)) else evaluator.classOf(mask)
       val payload = BigInt(position).toByteArray
       val closes = time(event) match {
@@ -66,14 +72,11 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
     require(read() == once, s"the matches of event $position differ the second time")
   }
 
-  /** What a substream is told when its clock goes on without an event. A silent one is let go of. */
-  private def expireAt(event: Event): Unit =
-    for ((_, bound) <- time(event)) substreams.filterInPlace { (_, substream) =>
-      val empty = substream.expire(bound)
-      substream.checkInvariants()
-      if (empty) evaluator.remove(substream)
-      !empty
-    }
+  /** What substreams are told when the clock goes on; those that have nothing left are let go of. */
+  private def expireAt(event: Event): Unit = time(event).foreach { case (_, bound) =>
+    partitions.expire(bound): Unit
+    partitions.foreach((_, substream) => substream.checkInvariants())
+  }
 
   /** The time of an event and the earliest start of a match that ends at it, in millionths; None for NULL. */
   private def time(event: Event): Option[(Long, Long)] = {

@@ -18,4 +18,8 @@ object Match {
   /** In order of the closing event, for people. */
   def show(matches: Iterable[Match]): Vector[String] =
     matches.toVector.sortBy(m => (m.end, m.start, m.show)).map(_.show)
+
+  /** What to say of a run that found other matches. */
+  def difference(found: Set[Match], right: Set[Match]): String =
+    s"missing: ${show(right -- found).mkString("; ")}\n  wrong: ${show(found -- right).mkString("; ")}"
 }

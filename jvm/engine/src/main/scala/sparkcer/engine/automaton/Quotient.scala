@@ -1,0 +1,47 @@
+package sparkcer.engine.automaton
+
+import scala.collection.immutable.ArraySeq
+
+/** Merges states that cannot be told apart: both final or both not, with the same transitions.
+  *
+  * The construction leaves such twins behind: after `A` in `A ; B` a run is in a state that either reads B or goes to
+  * wait for B, and the state that waits does the same. Apart, the two cost one more step for every event that moves
+  * something, and a second entry for the same matches.
+  *
+  * What is merged has the same future on every event, so matches, labels and strategies are the same. State 0 stays
+  * alone: it is never entered. Merging makes further twins, backwards; past some rounds the rest is left, which only
+  * costs speed.
+  */
+private[automaton] object Quotient {
+  private val MaxRounds = 20
+
+  def apply(cea: Cea): Cea = {
+    var before = cea
+    var after = once(before)
+    var round = 1
+    while ((after ne before) && round < MaxRounds) {
+      before = after
+      after = once(before)
+      round += 1
+    }
+    after
+  }
+
+  private def once(cea: Cea): Cea = {
+    val futures = ArraySeq.tabulate(cea.states) { q =>
+      (q == 0, cea.finals(q), cea.outgoing(q).iterator.map(t => (t.guard, t.label, t.to)).toSet)
+    }
+    val numbers = futures.distinct.zipWithIndex.toMap
+    if (numbers.size == cea.states) cea
+    else {
+      val to = futures.map(numbers)
+      new Cea(
+        numbers.size,
+        cea.guards,
+        cea.labels,
+        cea.transitions.map(t => Cea.Transition(to(t.from), t.guard, t.label, to(t.to))).distinct,
+        cea.finals.map(to)
+      )
+    }
+  }
+}

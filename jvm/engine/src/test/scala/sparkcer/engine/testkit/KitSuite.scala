@@ -1,0 +1,76 @@
+package sparkcer.engine.testkit
+
+import sparkcer.engine.ceql.Parser
+
+/** The tools of the tests, on cases small enough to check by hand. */
+class KitSuite extends munit.FunSuite {
+
+  test("events: type, value, attributes, time and stream") {
+    val Vector(a, b, c, d) = Event.stream("A B2 A(p=3, k=East Side)@7 T>C(n=-1.5)@null"): @unchecked
+    assertEquals(a, Event("A", Map("t" -> Value.Num(0))))
+    assertEquals(b, Event("B", Map("v" -> Value.Num(2), "t" -> Value.Num(1))))
+    assertEquals(c, Event("A", Map("p" -> Value.Num(3), "k" -> Value.Text("East Side"), "t" -> Value.Num(7))))
+    assertEquals(d, Event("C", Map("n" -> Value.Num(-1.5), "t" -> Value.Null), "T"))
+  }
+
+  test("events are shown as they are written") {
+    val line = "A B2 A(k=East Side,p=3)@7 T>C(n=-1.5)@null"
+    assertEquals(Event.show(Event.stream(line)), line)
+    assertEquals(Event.stream(" \n "), Vector.empty)
+    intercept[IllegalArgumentException](Event.stream("A [1]"))
+  }
+
+  private val row = Event.stream("A(p=3,k=x,n=null)").head
+
+  private def holds(predicate: String): Unit = assert(Sql.holds(predicate, row), predicate)
+  private def fails(predicate: String): Unit = assert(!Sql.holds(predicate, row), predicate)
+
+  test("predicates") {
+    Seq("p = 3", "p == 3.0", "p <> 4 AND p != 4", "p<4", "p >= 3", "k = 'x'", "k = \"x\"", "`k` < 'y'").foreach(holds)
+    Seq("p IN (1, 3)", "p NOT IN (1, 2)", "p BETWEEN 3 AND 3", "p NOT BETWEEN 4 AND 5", "NOT p = 4").foreach(holds)
+    Seq("n IS NULL", "p is not null", "missing IS NULL", "TRUE", "(p = 1 OR p = 3) and NOT (FALSE)", "p > -1").foreach(
+      holds
+    )
+    Seq("p = 4", "p NOT IN (3)", "p IS NULL", "p = 3 AND p = 4", "FALSE OR NOT TRUE").foreach(fails)
+  }
+
+  test("AND binds tighter than OR") {
+    holds("p = 3 OR p = 4 AND p = 5")
+  }
+
+  test("NULL is neither true nor false") {
+    Seq("n = 1", "NOT (n = 1)", "n IN (1)", "n NOT IN (1)", "n = n", "p = 3 AND n = 1", "p NOT IN (1, NULL)").foreach(
+      fails
+    )
+    Seq("p = 3 OR n = 1", "NOT (p = 4 AND n = 1)", "p IN (3, NULL)").foreach(holds)
+  }
+
+  test("what is no predicate of the tests is refused") {
+    Seq("p +", "p = ", "p = 3 k", "(p = 3", "p LIKE 'x'").foreach(p => intercept[RuntimeException](Sql.holds(p, row)))
+  }
+
+  private def byDefinition(query: String, events: String): Vector[String] =
+    Match.show(Oracle.matches(Parser.parse(query), Event.stream(events)))
+
+  test("the oracle: A+ skips") {
+    assertEquals(
+      byDefinition("SELECT * FROM S WHERE A+", "A X A"),
+      Vector("[0,0] A={0}", "[0,2] A={0,2}", "[2,2] A={2}")
+    )
+  }
+
+  test("the oracle: strategies over A B A B C") {
+    val all = Vector("[0,4] A={0} B={1} C={4}", "[0,4] A={0} B={3} C={4}", "[2,4] A={2} B={3} C={4}")
+    def strategy(word: String) = byDefinition(s"SELECT $word * FROM S WHERE A ; B ; C", "A B A B C")
+    assertEquals(strategy("ALL"), all)
+    assertEquals(strategy("MAX"), all)
+    assertEquals(strategy("NEXT"), all.take(1))
+    assertEquals(strategy("LAST"), all.drop(2))
+    assertEquals(strategy("STRICT"), all.drop(2))
+  }
+
+  test("the oracle: counts") {
+    val query = Parser.parse("SELECT COUNT(*) FROM S WHERE A ; B")
+    assertEquals(Oracle.counts(query, Event.stream("A A B X B")), Map(2 -> 2, 4 -> 2))
+  }
+}
