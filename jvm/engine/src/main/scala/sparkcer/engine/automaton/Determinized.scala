@@ -116,6 +116,12 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
     compute(state, cls)
   }
 
+  /** The same if it was ever asked, else null. */
+  def known(state: Int, cls: Int): Moves = if (state < table(cls).length) table(cls)(state) else null
+
+  /** The mask of a class. */
+  def maskOf(cls: Int): Array[Long] = classMasks(cls)
+
   private def compute(state: Int, cls: Int): Moves = {
     val mask = classMasks(cls)
     val found = construction.moves(configurations(state), guard => (mask(guard >> 6) >>> guard & 1L) != 0)

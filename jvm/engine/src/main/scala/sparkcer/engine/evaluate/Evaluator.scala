@@ -68,7 +68,7 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
       val used = new java.util.BitSet
       substreams.foreach(_.states.foreach(s => used.set(s)))
       automaton = newAutomaton(math.max(limits.states, 2 * used.cardinality))
-      substreams.foreach(_.renumber(s => automaton.intern(old.configuration(s))))
+      substreams.foreach(_.renumber(old))
     }
 
   /** The matches of the event that was read last. */
@@ -79,6 +79,21 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
       selection.select()
       selection
     }
+
+  /** How many matches the event that was read last has closed; `Long.MaxValue` stands for that many or more. Where the query
+    * is `SELECT COUNT(*)` they are not listed for it, unless a strategy has to compare them.
+    */
+  def count: Long =
+    if (program.countsRuns) runs
+    else {
+      val all = matches
+      all.rewind()
+      var n = 0L
+      while (all.next()) n += 1
+      all.rewind()
+      n
+    }
+  private[evaluate] var runs = 0L
 
   // What the event at hand adds to entries that are still to be read: state, node and label.
   private var noteStates = new Array[Int](16)

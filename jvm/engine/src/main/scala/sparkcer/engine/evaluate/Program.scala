@@ -28,7 +28,10 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
     case _                              => false
   }
 
-  private[evaluate] val construction: Construction = Construction(cea, strategy)
+  /** Can matches be counted as runs of the automaton, without looking at them? */
+  private[evaluate] lazy val countsRuns: Boolean = counts && !selects && !distinct
+
+  private[engine] val construction: Construction = Construction(cea, strategy)
 
   /** Must the candidates of different starts still be compared? */
   private[evaluate] val selects: Boolean = strategy match {

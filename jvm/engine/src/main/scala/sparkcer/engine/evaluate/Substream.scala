@@ -36,6 +36,9 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     case _                              => -1L
   }
 
+  /** In place of the tECS where matches are only counted. */
+  private val counter = if (evaluator.program.countsRuns) new Counter(() => evaluator.automaton) else null
+
   /** The time and the payload of an event of a match. In a window of events the time is the position. */
   def time(event: Int): Long = events.time(event)
   def payload(event: Int): Array[Byte] = events.payload(event)
@@ -53,8 +56,9 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     */
   def read(cls: Int, time: Long, bound: Long, payload: Array[Byte]): Boolean = {
     position += 1
+    if (counter != null) count(cls, time, bound, timed = true)
     // Most events move nothing. What the last one left to do can then wait as well.
-    if (evaluator.automaton.leaves(active, cls)) false
+    else if (evaluator.automaton.leaves(active, cls)) false
     else if (countWindow < 0) step(cls, time, bound, payload, timed = true)
     else step(cls, position, position - countWindow, payload, timed = true)
   }
@@ -62,13 +66,23 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   /** Reads an event that has no time (NULL): it may be part of a match, but neither start nor end one. */
   def readUntimed(cls: Int, payload: Array[Byte]): Boolean = {
     position += 1
-    step(
-      cls,
-      if (events.size == 0) Long.MinValue else events.time(events.top - 1),
-      Long.MinValue,
-      payload,
-      timed = false
-    )
+    if (counter != null) count(cls, counter.lastTime, Long.MinValue, timed = false)
+    else {
+      val time = if (events.size == 0) Long.MinValue else events.time(events.top - 1)
+      step(cls, time, Long.MinValue, payload, timed = false)
+    }
+  }
+
+  private def count(cls: Int, time: Long, bound: Long, timed: Boolean): Boolean = {
+    if (consumed || epoch != evaluator.epoch) forget()
+    val before = counter.top
+    val closed =
+      if (countWindow < 0 || !timed) counter.read(cls, time, bound, timed)
+      else counter.read(cls, position, position - countWindow, timed)
+    if (counter.top != before) dirty = true
+    evaluator.runs = closed
+    if (closed > 0) consume()
+    closed > 0
   }
 
   private def step(cls: Int, time: Long, bound: Long, payload: Array[Byte], timed: Boolean): Boolean = {
@@ -102,13 +116,16 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
       provisional = tecs.top == events.firstNode(event)
       if (tecs.top - sweepAt >= 0) sweep()
       val closes = cursor.nonEmpty
-      if (closes && evaluator.consume != Consume.None) {
-        consumed = true
-        if (evaluator.consume == Consume.Any) evaluator.epoch += 1
-      }
+      if (closes) consume()
       closes
     }
   }
+
+  private def consume(): Unit =
+    if (evaluator.consume != Consume.None) {
+      consumed = true
+      if (evaluator.consume == Consume.Any) evaluator.epoch += 1
+    }
 
   private def keep(time: Long, bound: Long, payload: Array[Byte]): Int = {
     dirty = true
@@ -173,6 +190,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     active(0) = 1L
     events.clear()
     tecs.free(tecs.top)
+    if (counter != null) counter.clear()
     provisional = false
     consumed = false
     epoch = evaluator.epoch
@@ -193,11 +211,13 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
         .map(b => (w << 6) + java.lang.Long.numberOfTrailingZeros(b))
     }
 
-  private[evaluate] def renumber(newState: Int => Int): Unit = {
-    val old = states.map(s => (newState(s), entries(s))).toVector
+  /** Goes over to the evaluator's new automaton. */
+  private[evaluate] def renumber(old: Determinized): Unit = {
+    val before = states.map(s => (evaluator.automaton.intern(old.configuration(s)), entries(s))).toVector
     active = Array(1L)
     entries = new Array[Int](4)
-    old.foreach { case (s, node) => add(s, node, 0, label = 0) }
+    before.foreach { case (s, node) => add(s, node, 0, label = 0) }
+    if (counter != null) counter.replay(cls => evaluator.automaton.classOf(old.maskOf(cls)))
   }
 
   /** Forgets what cannot be part of a match that ends at or after the time that `bound` belongs to; says whether
@@ -207,8 +227,9 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     settle()
     if (countWindow < 0 && events.expire(bound))
       tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
-    if (events.size == 0 && countWindow < 0) forget()
-    events.size == 0
+    if (countWindow < 0 && counter != null) counter.expire(bound)
+    if (eventsKept == 0 && countWindow < 0) forget()
+    eventsKept == 0
   }
 
   /** Bytes of the owner's that are saved with the substream. */
@@ -219,6 +240,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   // State, see Partitions. What came after these numbers is not saved yet.
   private var savedEvents = 0
   private var savedNodes = 1
+  private var savedCounts = 0
   private var savedPosition = -1L
   private var dirty = true
 
@@ -230,6 +252,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     settle()
     out.long(position)
     out.array(attached)
+    if (counter != null) savedCounts = counter.save(out, if (full) counter.base else savedCounts, evaluator.automaton.maskOf)
     events.save(out, if (full) events.base else savedEvents)
     tecs.save(out, if (full) tecs.base else savedNodes)
     val live = states.filter(s => tecs.live(entries(s))).toVector
@@ -244,6 +267,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   private[evaluate] def restore(in: WireReader): Unit = {
     position = in.long()
     attached = in.array()
+    if (counter != null) savedCounts = counter.restore(in, evaluator.automaton.classOf(_))
     events.restore(in)
     tecs.restore(in)
     active = Array(1L)
@@ -270,10 +294,10 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   }
 
   def nodes: Int = tecs.size
-  def eventsKept: Int = events.size
+  def eventsKept: Int = if (counter == null) events.size else counter.size
 
   /** About how much memory it takes. */
-  def bytes: Long = 160 + tecs.bytes + events.bytes + 4L * entries.length + 8L * active.length
+  def bytes: Long = 160 + tecs.bytes + (if (counter == null) 0L else counter.bytes) + events.bytes + 4L * entries.length + 8L * active.length
 
   /** For tests. */
   def checkInvariants(): Unit = {

@@ -1,5 +1,7 @@
 package sparkcer.engine.explain
 
+import scala.collection.mutable
+
 import sparkcer.engine.automaton.Cea
 import sparkcer.engine.ceql._
 import sparkcer.engine.evaluate.{Evaluator, Program}
@@ -70,10 +72,10 @@ object Explain {
       case _ =>
         s"the number of matches is polynomial in the events of the window, of degree ${math.max(1, longest(p.query.where) - 1)} for each closing event"
     }
-    val states =
-      if (overlapping(p.cea))
-        s"determinized states can be exponential in the automaton's ${p.cea.states}, because an event can take one state to several with the same variables"
-      else s"at most ${count(p.cea.states, "determinized state")}: an event and its variables decide the next state"
+    val states = reachable(p) match {
+      case Some(n) => s"${count(n, "determinized state")} at the most"
+      case None => s"determinized states can be exponential in the automaton's ${p.cea.states}: they are made as events ask for them, and the cache is bounded"
+    }
     val window = p.query.within match {
       case None    => Vector("nothing leaves the state, because there is no WITHIN: it grows with the stream")
       case Some(_) => Vector.empty
@@ -88,19 +90,34 @@ object Explain {
     case other                            => other.children.map(longest).sum
   }
 
-  /** Can one event lead from a state to two others with the same label? Guards of different types exclude each other.
-    */
-  private def overlapping(a: Cea): Boolean = a.outgoing.exists { leaving =>
-    leaving.groupBy(_.label).values.exists { same =>
-      same.combinations(2).exists { pair => pair(0).to != pair(1).to && together(a, pair(0).guard, pair(1).guard) }
+  /** How many determinized states any stream can reach, if they are few enough to try. */
+  private def reachable(p: Program): Option[Int] = {
+    val kinds = possibleEvents(p)
+    val seen = mutable.HashSet(p.construction.initial.toSeq)
+    val work = mutable.Queue(p.construction.initial)
+    while (work.nonEmpty && kinds.isDefined && seen.size <= MaxStates) {
+      val state = work.dequeue()
+      for (passes <- kinds.get; move <- p.construction.moves(state, passes); next <- move.target)
+        if (seen.add(next.toSeq)) work.enqueue(next)
     }
+    if (kinds.isDefined && seen.size <= MaxStates) Some(seen.size) else None
   }
 
-  private def together(a: Cea, g: Int, h: Int): Boolean =
-    g == Cea.Always || h == Cea.Always || {
-      val (x, y) = (a.guards(g), a.guards(h))
-      x.negated || y.negated || x.eventType == y.eventType && !x.holds.exists(y.fails) && !y.holds.exists(x.fails)
+  /** The sets of guards an event can pass: it has one type, and passes any of the guards of its type. None if they are many.
+    */
+  private def possibleEvents(p: Program): Option[Vector[Set[Int]]] = {
+    val guards = p.guards.zipWithIndex
+    val types = guards.map { case (g, _) => (g.stream, g.eventType) }.distinct
+    val others = guards.collect { case (g, i) if g.negated => i }.toSet
+    val sets = types.map { kind =>
+      val own = guards.collect { case (g, i) if (g.stream, g.eventType) == kind => i }.toSet
+      if (own.size > MaxGuards) None else Some(own.subsets().map(_ ++ (others -- own)).toVector)
     }
+    if (sets.contains(None)) None else Some((others +: sets.flatMap(_.get)).toVector.distinct)
+  }
+
+  private val MaxStates = 300
+  private val MaxGuards = 6
 
   private def count(n: Int, one: String): String = count(n, one, one + "s")
   private def count(n: Int, one: String, many: String): String = s"$n ${if (n == 1) one else many}"
