@@ -83,7 +83,7 @@ def test_a_time_column_that_is_not_there(trades: DataFrame) -> None:
     with pytest.raises(AnalysisException) as caught:
         trades.transform(cer("SELECT * FROM S WHERE A", time="ts"))
     assert str(caught.value) == (
-        "[CER_UNKNOWN_COLUMN] time='ts' is not a column. The columns are type, t, price, id, card. Did you mean 't'?"
+        "[CER_UNKNOWN_COLUMN] time='ts' is not a column. The columns are type, t, price, id, card."
     )
 
 

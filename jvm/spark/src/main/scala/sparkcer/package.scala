@@ -21,8 +21,18 @@ package object sparkcer {
       *   the column with an event's type; by default `type`
       * @param order
       *   a column that decides between events of the same time
+      * @param lateRows
+      *   whether events of a stream that come too late are rows too, in a column `late`; else they are counted only
+      * @param idle
+      *   how long a key of a stream may be silent before its state is dropped, such as `7 days`
       */
-    def cer(query: String, time: String = null, eventType: String = null, order: String = null): DataFrame =
-      Cer(events, query, Options(Option(time), Option(eventType), Option(order)))
+    def cer(
+        query: String,
+        time: String = null,
+        eventType: String = null,
+        order: String = null,
+        lateRows: Boolean = false,
+        idle: String = null
+    ): DataFrame = Cer(events, query, Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle)))
   }
 }

@@ -4,7 +4,7 @@ package sparkcer.benchmarks
 final class Bars(results: Map[String, Result]) {
 
   def lines: Vector[String] =
-    rates ++ twins ++ homes ++ strategies ++ enumeration ++ windows
+    rates ++ twins ++ homes ++ strategies ++ counts ++ enumeration ++ windows
 
   private def line(what: String, figure: Double, bar: Double, atLeast: Boolean): String = {
     val verdict = if (if (atLeast) figure >= bar else figure <= bar) "PASS" else "MISS"
@@ -47,6 +47,9 @@ final class Bars(results: Map[String, Result]) {
   private def strategies = Vector("S3-last" -> 3.0, "S3-strict" -> 3.0, "S3-next" -> 5.0).flatMap { case (n, bar) =>
     of("S3", n)(r => slower(s"$n against S3", r(0), r(1), bar))
   }
+
+  private def counts =
+    Vector("S3", "S24").flatMap(n => of(n, s"$n-count")(r => slower(s"$n-count against $n", r(0), r(1), 2.0)))
 
   private def enumeration =
     of("S3")(r => Seq(line("S3, ns for a match of 3 events", r.head.nanosPerMatch, 60, atLeast = false))) ++

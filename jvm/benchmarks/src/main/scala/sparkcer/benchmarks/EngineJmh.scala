@@ -16,7 +16,7 @@ import sparkcer.engine.evaluate.Program
 @Measurement(iterations = 5, time = 2)
 @Fork(1)
 class EngineJmh {
-  @Param(Array("S3", "S24"))
+  @Param(Array("S3", "S24", "S3-count"))
   var workload: String = _
 
   @Param(Array("500000"))

@@ -19,9 +19,8 @@ final class Events(val names: Vector[String], val size: Int, columns: Vector[Eve
     i
   }
 
-  def isLong(column: Int): Boolean = integers(column) != null
   def isDouble(column: Int): Boolean = doubles(column) != null
-  def isNull(column: Int): Boolean = if (strings(column) != null) strings(column)(at) == null else false
+  def isNull(column: Int): Boolean = false // only strings are ever NULL
   def long(column: Int): Long = integers(column)(at)
   def double(column: Int): Double = doubles(column)(at)
   def ref(column: Int): AnyRef = strings(column)(at)

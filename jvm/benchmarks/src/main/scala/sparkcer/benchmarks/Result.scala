@@ -16,13 +16,14 @@ final class Result(val workload: Workload, val events: Int, val peak: Peak) {
   def closing: Long = best((true, true)).closing
   def matches: Long = best((true, true)).matches
 
+  private def visited: Long = best((true, true)).matchedEvents
   private def visiting: Double = math.max(0.0, nanos(visit = true, masked = true) - nanos(visit = false, masked = true))
   def nanosPerMatch: Double = visiting / matches
-  def nanosPerMatchedEvent: Double = visiting / best((true, true)).matchedEvents
+  def nanosPerMatchedEvent: Double = visiting / visited
 
   def row: String = f"${workload.name}%-20s ${update(masked = false)}%9.1f ${update(masked = true)}%9.1f " +
     f"${total(masked = false)}%9.1f ${total(masked = true)}%9.1f $closing%9d $matches%11d " +
-    (if (matches == 0) f"${"-"}%8s ${"-"}%8s" else f"$nanosPerMatch%8.1f $nanosPerMatchedEvent%8.1f") +
+    (if (visited == 0) f"${"-"}%8s ${"-"}%8s" else f"$nanosPerMatch%8.1f $nanosPerMatchedEvent%8.1f") +
     f" ${peak.nodes}%9d ${peak.bytes / 1024}%9d"
 }
 

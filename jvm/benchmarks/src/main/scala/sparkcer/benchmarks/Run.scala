@@ -89,7 +89,9 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
   }
 }
 
-/** Counts closing events and, if it visits, goes over their matches and touches every event of each. */
+/** Counts closing events and, if it visits, goes over their matches and touches every event of each. For COUNT(*) it
+  * takes the number that the engine has.
+  */
 final private class Visitor(evaluator: Evaluator, limit: Long, visit: Boolean) {
   private var closing = 0L
   private var matches = 0L
@@ -98,7 +100,8 @@ final private class Visitor(evaluator: Evaluator, limit: Long, visit: Boolean) {
 
   def closed(): Unit = {
     closing += 1
-    if (visit) {
+    if (evaluator.program.counts) matches += evaluator.count
+    else if (visit) {
       val all = evaluator.matches
       var left = limit
       while (left > 0 && all.next()) {

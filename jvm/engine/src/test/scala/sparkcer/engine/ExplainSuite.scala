@@ -39,7 +39,10 @@ class ExplainSuite extends munit.FunSuite {
     val evaluator = new Evaluator(pair)
     val substream = evaluator.newSubstream()
     Seq(1L, 0L, 2L).foreach(mask => substream.read(evaluator.classOf(mask), 0, -30, null): Unit)
-    assert(Explain(evaluator).endsWith("So far\n  2 determinized states and 3 classes of events met"), Explain(evaluator))
+    assert(
+      Explain(evaluator).endsWith("So far\n  2 determinized states and 3 classes of events met"),
+      Explain(evaluator)
+    )
   }
 
   private def cost(query: String): String = Explain(Program(query)).split("Cost\n").last
@@ -51,7 +54,8 @@ class ExplainSuite extends munit.FunSuite {
         |  3 determinized states at the most
         |  nothing leaves the state, because there is no WITHIN: it grows with the stream""".stripMargin
     )
-    val hidden = "SELECT y FROM S WHERE (A:+ : (A AS x FILTER x[p > 1]) : A : A : A : A : A : A : A : A : A : B AS y) WITHIN 30 EVENTS"
+    val hidden =
+      "SELECT y FROM S WHERE (A:+ : (A AS x FILTER x[p > 1]) : A : A : A : A : A : A : A : A : A : B AS y) WITHIN 30 EVENTS"
     assert(cost(hidden).contains("determinized states can be exponential in the automaton's 1"), cost(hidden))
     assert(cost("SELECT COUNT(*) FROM S WHERE A+ ; B").contains("matches are counted, not listed"))
     assert(cost("SELECT LAST * FROM S WHERE A+ ; B").contains("at most one set of events"))
@@ -59,9 +63,18 @@ class ExplainSuite extends munit.FunSuite {
 
   test("why events are not dropped") {
     def events(query: String) = Explain(Program(query)).linesIterator.dropWhile(_ != "Events").slice(1, 2).mkString.trim
-    assertEquals(events("SELECT * FROM S WHERE A : B"), "all events reach the evaluator, because ':' and ':+' ask for neighbours")
-    assertEquals(events("SELECT STRICT * FROM S WHERE A ; B"), "all events reach the evaluator, because STRICT asks for neighbours")
-    assertEquals(events("SELECT * FROM S WHERE A ; B WITHIN 2 EVENTS"), "all events reach the evaluator, because WITHIN counts events")
+    assertEquals(
+      events("SELECT * FROM S WHERE A : B"),
+      "all events reach the evaluator, because ':' and ':+' ask for neighbours"
+    )
+    assertEquals(
+      events("SELECT STRICT * FROM S WHERE A ; B"),
+      "all events reach the evaluator, because STRICT asks for neighbours"
+    )
+    assertEquals(
+      events("SELECT * FROM S WHERE A ; B WITHIN 2 EVENTS"),
+      "all events reach the evaluator, because WITHIN counts events"
+    )
   }
 
   test("the automaton as Graphviz and as Mermaid") {

@@ -6,10 +6,12 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF, Subquer
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.functions.{coalesce, expr, lit, not}
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.engine.automaton.Guard
-import sparkcer.engine.ceql.{CeqlException, Name, Predicate, Query, Quantity, SelectList, Window}
+import sparkcer.engine.ceql.{CeqlException, Name, Predicate, Query, Quantity, Window}
 import sparkcer.engine.evaluate.Program
 
 /** A query that fits a DataFrame: every column found, every type checked. Errors carry the place in the query. */
@@ -49,7 +51,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
 
   /** The columns that the output shows of an event. */
   val shown: StructType = {
-    val all = program.columns.exists(_.attributes.isEmpty)
+    val all = program.columns.exists(_.attributes.isEmpty) || options.lateRows
     val names = program.columns.flatMap(_.attributes.getOrElse(Vector.empty)).map(a => column(a, "SELECT").name)
     StructType(df.schema.filter(f => all || names.contains(f.name)))
   }
@@ -67,6 +69,24 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
         )
       case None => lit(query.from.head.value)
     }
+
+  /** The delay of the watermark, if it is on the time column, in the units of the clock. */
+  val delay: Option[Long] =
+    if (df.isStreaming && time.metadata.contains(Binding.WatermarkDelay))
+      Some(time.metadata.getLong(Binding.WatermarkDelay) * 1000)
+    else None
+
+  /** How long a key may be silent, in the units of the clock. */
+  val idle: Option[Long] = options.idle.map { text =>
+    val refused =
+      s"[CER_IDLE] idle='$text' is not a length of time for the column '${time.name}', which is ${time.dataType.sql}: write idle='7 days' for a timestamp or a date, a number for a number."
+    val interval =
+      scala.util.Try(IntervalUtils.stringToInterval(UTF8String.fromString(text))).toOption.filter(_.months == 0)
+    val size = interval
+      .flatMap(i => clock.duration(i.days * 86400000000L + i.microseconds))
+      .orElse(scala.util.Try(BigDecimal(text)).toOption.filter(_ => clock.duration(0).isEmpty).map(clock.units))
+    size.filter(_ >= 0).map(_.toLong).getOrElse(throw new CerException("CER_IDLE", refused))
+  }
 
   checkLimits()
   checkNames()
@@ -146,7 +166,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
       )
 
   private def timeColumn(): StructField = {
-    val watermark = df.schema.find(_.metadata.contains("spark.watermarkDelayMs"))
+    val watermark = df.schema.find(_.metadata.contains(Binding.WatermarkDelay))
     val fromWindow = query.within.collect { case Window.Attribute(_, a) => column(a, "WITHIN") }
     val field = options.time.map(option(_, "time")).orElse(watermark).orElse(fromWindow).getOrElse {
       val candidates = df.schema.filter(f => Clock.supports(f.dataType)).map(f => s"time='${f.name}'")
@@ -174,14 +194,17 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
   private def checkLimits(): Unit = {
     query.limit.foreach(number)
     query.within.foreach { case Window.Events(n) => number(n): Unit; case _ => () }
-    if (query.select.list == SelectList.Count) fail("CER_UNSUPPORTED", "SELECT COUNT(*) is not supported yet.", 0)
     if (query.from.length > 1)
       fail("CER_UNSUPPORTED", "several streams in FROM are not supported yet.", query.from(1).offset)
   }
 
   /** The output has fixed columns beside the variables: a name may stand once, whatever its case. */
   private def checkNames(): Unit = {
-    val names = Vector("match_id", "start", "end") ++ keys.map(_.name) ++ program.columns.map(_.variable)
+    val fixed = if (program.counts) Vector("end", "matches") else Vector("match_id", "start", "end")
+    val names =
+      fixed ++ (if (options.lateRows) Vector("late") else Vector.empty) ++ keys.map(_.name) ++ program.columns.map(
+        _.variable
+      )
     names.groupBy(_.toLowerCase).values.find(_.length > 1).foreach { twice =>
       throw new CerException(
         "CER_NAME_COLLISION",
@@ -208,4 +231,10 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
   private def quoted(name: String) = "`" + name.replace("`", "``") + "`"
 
   def columnOf(f: StructField): Column = df(quoted(f.name))
+}
+
+private object Binding {
+
+  /** Where Spark notes the delay of a watermark, in milliseconds. */
+  val WatermarkDelay = "spark.watermarkDelayMs"
 }

@@ -1,7 +1,6 @@
 package sparkcer.spark
 
 import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoder, Encoders}
-import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.types._
@@ -20,20 +19,31 @@ object Cer {
   def apply(df: DataFrame, query: String, options: Options): DataFrame =
     try {
       val binding = new Binding(df, Program(query), options)
-      val plan = Plan(
-        query,
-        MatchSchema(StructType(binding.keys), binding.time.dataType, binding.shown, binding.program.columns),
-        binding.clock,
-        binding.windowClock,
-        binding.windowSize,
-        df.sparkSession.conf.get(MaxMatches, DefaultMaxMatches.toString).toLong
-      )
+      val plan = planOf(binding, query, options)
+      val oneTask = binding.keys.isEmpty || binding.program.query.consumeBy == Consume.Any
       val events = prepare(binding)
-      val rows = if (df.isStreaming) Stream.matches(events, plan, df.sparkSession) else batch(events, binding, plan)
+      val rows =
+        if (df.isStreaming) Stream.matches(events, plan, oneTask, df.sparkSession)
+        else batch(events, plan, oneTask)
       output(rows, binding, plan)
     } catch {
       case e: CeqlException => throw new CerException(e.condition, e.getMessage)
     }
+
+  private def planOf(b: Binding, query: String, options: Options): Plan = Plan(
+    query,
+    MatchSchema(StructType(b.keys), b.time.dataType, b.shown, b.program.columns, b.program.counts),
+    b.clock,
+    b.windowClock,
+    b.windowSize,
+    b.windowColumn == b.time && !b.program.countsEvents,
+    b.df.sparkSession.conf.get(MaxMatches, DefaultMaxMatches.toString).toLong,
+    b.delay,
+    b.idle,
+    options.lateRows,
+    s"by ${b.time.name} ${b.time.dataType.sql}${b.order.fold("")(o => s", then ${o.name}")}",
+    java.util.UUID.randomUUID().toString
+  )
 
   private val MaxMatches = "spark.cer.maxMatchesPerEvent"
   private val DefaultMaxMatches = 1000000L
@@ -80,32 +90,37 @@ object Cer {
   }
 
   /** In a batch no state is needed: sorted by key and time, one substream comes after the other. */
-  private def batch(events: Dataset[Event], b: Binding, plan: Plan): Dataset[Array[Byte]] = {
+  private def batch(events: Dataset[Event], plan: Plan, oneTask: Boolean): DataFrame = {
     val order = Seq("time", "order", "arrival").map(col)
     implicit val bytes: Encoder[Array[Byte]] = Encoders.BINARY
-    val oneTask = b.keys.isEmpty || b.program.query.consumeBy == Consume.Any
-    if (oneTask)
-      events.repartition(1).sortWithinPartitions(order: _*).mapPartitions(new Batch(plan, sortedByKey = false))
-    else
-      events
-        .repartition(col("key"))
-        .sortWithinPartitions(col("key") +: order: _*)
-        .mapPartitions(new Batch(plan, sortedByKey = true))
+    val rows =
+      if (oneTask)
+        events.repartition(1).sortWithinPartitions(order: _*).mapPartitions(new Batch(plan, sortedByKey = false))
+      else
+        events
+          .repartition(col("key"))
+          .sortWithinPartitions(col("key") +: order: _*)
+          .mapPartitions(new Batch(plan, sortedByKey = true))
+    rows.toDF("row").withColumn("late", lit(null).cast(BinaryType))
   }
 
-  /** Typed columns from the bytes of match rows. */
-  private def output(rows: Dataset[Array[Byte]], b: Binding, plan: Plan): DataFrame = {
-    val row = plan.schema.row
-    val unpacked = rows.toDF("row").select(unpack(col("row"), row).as("m"))
+  /** Typed columns from the bytes of match rows and of late events. */
+  private def output(rows: DataFrame, b: Binding, plan: Plan): DataFrame = {
+    val unpacked = rows.select(
+      unpack(col("row"), plan.schema.row, always = !plan.lateRows).as("m"),
+      unpack(col("late"), plan.schema.event, always = false).as("late")
+    )
     def field(name: String): Column = col("m").getField(name)
-    val columns = Vector(field("match_id").as("match_id")) ++
-      b.keys.map(k => field("key").getField(k.name).as(k.name)) ++
-      Vector(field("start").as("start"), field("end").as("end")) ++
-      b.program.columns.map { c =>
-        val whole = field(c.variable)
-        b.attributes(c).fold(whole)(fields => narrowed(whole, c, fields.map(_.name))).as(c.variable)
-      }
-    unpacked.select(columns: _*)
+    val keys = b.keys.map(k => field("key").getField(k.name).as(k.name))
+    val columns =
+      if (b.program.counts) keys ++ Vector("end", "matches").map(n => field(n).as(n))
+      else
+        Vector(field("match_id").as("match_id")) ++ keys ++ Vector("start", "end").map(n => field(n).as(n)) ++
+          b.program.columns.map { c =>
+            val whole = field(c.variable)
+            b.attributes(c).fold(whole)(fields => narrowed(whole, c, fields.map(_.name))).as(c.variable)
+          }
+    unpacked.select(columns ++ (if (plan.lateRows) Vector(col("late")) else Vector.empty): _*)
   }
 
   private def narrowed(whole: Column, c: Program.Column, names: Vector[String]): Column = {
@@ -115,8 +130,6 @@ object Cer {
     else when(whole.isNotNull, pick(whole))
   }
 
-  private def unpack(c: Column, schema: StructType): Column = {
-    val e: Expression = Bridge.expression(c)
-    Bridge.column(Unpack(e, schema))
-  }
+  private def unpack(c: Column, schema: StructType, always: Boolean): Column =
+    Bridge.column(Unpack(Bridge.expression(c), schema, always))
 }

@@ -20,6 +20,12 @@ final case class Clock(dataType: DataType) {
       }
   }
 
+  /** The first time at which a match that starts at `time` is out of the window, or a little later. */
+  def after(time: Long, size: Option[BigDecimal]): Long = size match {
+    case Some(s) if time <= Long.MaxValue - s.toLong - 1 => time + s.toLong + 1
+    case _                                               => Long.MaxValue
+  }
+
   /** The size of a window `n [a]` over this column in the units of the long, rounded down: for whole numbers a window
     * of 2.5 is one of 2.
     */

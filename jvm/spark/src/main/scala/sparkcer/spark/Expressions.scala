@@ -101,10 +101,14 @@ case class Pack(time: Option[Expression], columns: Seq[Expression]) extends Expr
     if (time.isEmpty) copy(columns = c) else Pack(Some(c.head), c.tail)
 }
 
-/** The bytes of a row as the struct they are. */
-case class Unpack(child: Expression, schema: StructType) extends UnaryExpression {
+/** The bytes of a row as the struct they are.
+  *
+  * @param always
+  *   whether there always are bytes, which the type of the column cannot say
+  */
+case class Unpack(child: Expression, schema: StructType, always: Boolean) extends UnaryExpression {
   override def dataType: DataType = schema
-  override def nullable: Boolean = child.nullable
+  override def nullable: Boolean = !always
 
   override protected def nullSafeEval(bytes: Any): Any = Unpack.row(bytes.asInstanceOf[Array[Byte]], schema.length)
 

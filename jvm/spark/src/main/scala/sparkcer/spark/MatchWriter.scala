@@ -1,5 +1,6 @@
 package sparkcer.spark
 
+import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.expressions.{UnsafeRow, XXH64}
 import org.apache.spark.sql.catalyst.expressions.codegen.{UnsafeArrayWriter, UnsafeRowWriter}
 import org.apache.spark.sql.types._
@@ -9,8 +10,24 @@ import org.apache.spark.unsafe.types.UTF8String
 import sparkcer.engine.evaluate.{Matches, Program, Substream}
 
 /** The shape of a match row: identity, key, interval, and for each variable a struct or an array of structs. */
-final case class MatchSchema(key: StructType, time: DataType, event: StructType, columns: Vector[Program.Column]) {
-  val row: StructType = StructType(
+final case class MatchSchema(
+    key: StructType,
+    time: DataType,
+    event: StructType,
+    columns: Vector[Program.Column],
+    counts: Boolean
+) {
+  val row: StructType = if (counts) countRow else matchRow
+
+  private def countRow = StructType(
+    Vector(
+      StructField("key", key, nullable = false),
+      StructField("end", time, nullable = false),
+      StructField("matches", LongType, nullable = false)
+    )
+  )
+
+  private def matchRow = StructType(
     Vector(
       StructField("match_id", StringType, nullable = false),
       StructField("key", key, nullable = false),
@@ -26,7 +43,7 @@ final case class MatchSchema(key: StructType, time: DataType, event: StructType,
 /** Writes matches as rows. The rows of events are copied as bytes; no column of theirs is looked at. */
 final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fingerprint: Long) {
   private val columns = schema.columns
-  private val out = new UnsafeRowWriter(MatchWriter.Fixed + columns.length)
+  private val out = new UnsafeRowWriter(schema.row.length)
   private val array = new UnsafeArrayWriter(out, 8)
   private val single = columns.map(_.multiplicity.atMostOne).toArray
 
@@ -55,6 +72,22 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
       else writeRow(MatchWriter.Fixed + c, event(substream, bound(c)(0)))
       c += 1
     }
+    val row = out.getRow
+    java.util.Arrays.copyOf(row.getBytes, row.getSizeInBytes)
+  }
+
+  /** How many matches an event closes. */
+  def writeCount(e: Event, n: Long): Array[Byte] = {
+    if (n == Long.MaxValue)
+      throw new SparkException(
+        s"[CER_COUNT_OVERFLOW] The event at time ${e.time} closes more than ${Long.MaxValue - 1} matches. Use a shorter WITHIN, or SELECT NEXT, LAST or MAX."
+      )
+    out.reset()
+    out.zeroOutNullBytes()
+    keyRow.pointTo(e.key, e.key.length)
+    writeRow(0, keyRow)
+    clock.write(out, 1, e.time)
+    out.write(2, n)
     val row = out.getRow
     java.util.Arrays.copyOf(row.getBytes, row.getSizeInBytes)
   }

@@ -8,5 +8,16 @@ package sparkcer.spark
   *   the column with an event's type; without it `type`, if there is such a column
   * @param order
   *   a column that decides between events of the same time
+  * @param lateRows
+  *   whether events that come too late are rows of the result, in a column `late`, or only counted
+  * @param idle
+  *   how long a key of a stream may be silent before its state is dropped: an interval such as `7 days`, or a number
+  *   where the time column is one
   */
-final case class Options(time: Option[String] = None, eventType: Option[String] = None, order: Option[String] = None)
+final case class Options(
+    time: Option[String] = None,
+    eventType: Option[String] = None,
+    order: Option[String] = None,
+    lateRows: Boolean = false,
+    idle: Option[String] = None
+)

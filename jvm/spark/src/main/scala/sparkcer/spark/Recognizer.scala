@@ -7,19 +7,37 @@ import org.apache.spark.unsafe.types.UTF8String
 import sparkcer.engine.ceql.Quantity
 import sparkcer.engine.evaluate.{Evaluator, Program, Substream}
 
-/** All that a task needs to turn events into match rows. It is sent to tasks as it is; the engine is compiled there. */
+/** All that a task needs to turn events into match rows. It is sent to tasks as it is; the engine is compiled there.
+  *
+  * @param windowIsTime
+  *   whether the window is about the time column
+  * @param delay
+  *   of the watermark on the time column of a stream, in the units of the clock
+  * @param idle
+  *   how long a key may be silent, in the units of the clock
+  * @param ordering
+  *   the time, order and type columns, in words
+  * @param operator
+  *   a name that no other use of a query has
+  */
 final case class Plan(
     query: String,
     schema: MatchSchema,
     clock: Clock,
     windowClock: Clock,
     windowSize: Option[BigDecimal],
-    maxMatchesPerEvent: Long
+    windowIsTime: Boolean,
+    maxMatchesPerEvent: Long,
+    delay: Option[Long],
+    idle: Option[Long],
+    lateRows: Boolean,
+    ordering: String,
+    operator: String
 ) {
 
   /** Two plans with the same fingerprint give the same matches from the same events. */
   def fingerprint: Long =
-    XXH64.hashUTF8String(UTF8String.fromString(s"$query\n${schema.row.json}\n$windowClock $windowSize"), 0L)
+    XXH64.hashUTF8String(UTF8String.fromString(s"${query.trim}\n${schema.row.sql}\n$windowClock $windowSize"), 0L)
 }
 
 /** An evaluator with its input and output: events in, match rows out. For one thread. */
@@ -40,7 +58,8 @@ final class Recognizer(plan: Plan) {
     val closes =
       if (e.timed) substream.read(cls, e.clock, plan.windowClock.bound(e.clock, plan.windowSize), e.payload)
       else substream.readUntimed(cls, e.payload)
-    if (closes) {
+    if (closes && program.counts) emit(writer.writeCount(e, evaluator.count))
+    else if (closes) {
       val matches = evaluator.matches
       var n = 0L
       while (n < limit && matches.next()) {

@@ -1,51 +1,50 @@
 package sparkcer.spark
 
-import scala.collection.mutable
-
-import org.apache.spark.sql.{Column, Dataset, Encoder, Encoders, SparkSession}
-import org.apache.spark.sql.functions.{col, hash, lit, pmod, sum}
+import org.apache.spark.sql.{Dataset, DataFrame, Encoder, Encoders, SparkSession}
+import org.apache.spark.sql.functions._
 import org.apache.spark.sql.sparkcer.CerException
 import org.apache.spark.sql.streaming._
 
-import sparkcer.engine.evaluate.{Partitions, Substream}
-
 /** A query over a stream, on `transformWithState`.
   *
-  * Events are grouped by *bucket*, a part of the keys, not by key: one state of its own for every key costs more than
-  * the evaluation. A bucket's state is a log of pieces (see [[Partitions]]): each micro-batch appends what it changed,
-  * and from time to time the log is replaced by one full piece, so that what is written goes with the events read.
-  *
-  * Without a watermark events are taken in the order of micro-batches, and in time order inside one. An event that is
-  * older than the last one of its key comes too late; it is counted (`late` in the observed metrics `spark_cer`), never
-  * dropped in silence.
+  * Events are grouped by *bucket*, a part of the keys, and not by key with `flatMapGroupsWithState` as one would
+  * expect: a state store entry for every key costs more than the evaluation. A bucket's engine stays alive between
+  * micro-batches ([[EngineCache]]), and each micro-batch appends what it changed to the bucket's log ([[BucketLog]]).
   */
 object Stream {
 
   private val Provider = "spark.sql.streaming.stateStore.providerClass"
   private val RocksDb = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
-  def matches(events: Dataset[Event], plan: Plan, spark: SparkSession): Dataset[Array[Byte]] = {
+  /** Columns `row` (a match) and `late` (an event that came too late, if those are asked for), one of them NULL. */
+  def matches(events: Dataset[Event], plan: Plan, oneTask: Boolean, spark: SparkSession): DataFrame = {
     checkStore(spark)
     implicit val bucketed: Encoder[BucketEvent] = Encoders.product[BucketEvent]
     implicit val ints: Encoder[Int] = Encoders.scalaInt
     implicit val output: Encoder[StreamOutput] = Encoders.product[StreamOutput]
-    val buckets = if (plan.schema.key.isEmpty) 1 else spark.conf.get("spark.sql.shuffle.partitions").toInt
-    val bucket: Column = pmod(hash(col("key")), lit(buckets))
+    val buckets = if (oneTask) 1 else spark.conf.get("spark.sql.shuffle.partitions").toInt
+    val cacheBytes = spark.conf.get(CacheBytes, (Runtime.getRuntime.maxMemory / 4).toString).toLong
+    val time = if (plan.delay.isDefined) TimeMode.EventTime() else TimeMode.None()
     events
       .toDF()
       .select(
-        bucket.as("bucket"),
-        org.apache.spark.sql.functions.struct(events.columns.map(col).toIndexedSeq: _*).as("event")
+        pmod(hash(col("key")), lit(buckets)).as("bucket"),
+        struct(events.columns.map(col).toIndexedSeq: _*).as("event")
       )
       .as[BucketEvent]
       .groupByKey(_.bucket)
-      .transformWithState(new Processor(plan), TimeMode.None(), OutputMode.Append())
+      .transformWithState(new Processor(plan, cacheBytes), time, OutputMode.Append())
       .toDF()
-      .observe("spark_cer", sum(col("late")).as("late"))
-      .where("row IS NOT NULL")
-      .select("row")
-      .as[Array[Byte]](Encoders.BINARY)
+      .observe("spark_cer", measures.head, measures.tail: _*)
+      .where("counts IS NULL")
+      .select("row", "late")
   }
+
+  private val CacheBytes = "spark.cer.engineCacheBytes"
+
+  private val measures = Seq("events", "matches", "late", "idle", "buckets", "held", "keys", "nodes", "bytes").map(n =>
+    coalesce(sum(col(s"counts.$n")), lit(0L)).as(n)
+  ) :+ coalesce(max(col("counts.largest")), lit(0L)).as("largest")
 
   private def checkStore(spark: SparkSession): Unit =
     if (!spark.conf.get(Provider, "").endsWith("RocksDBStateStoreProvider"))
@@ -59,71 +58,51 @@ object Stream {
 /** An event and the bucket of its key. */
 final case class BucketEvent(bucket: Int, event: Event)
 
-/** A match row, or, with no row, how many events came too late. */
-final case class StreamOutput(row: Array[Byte], late: Long)
+/** Evaluates the events of a bucket, and wakes up for those that wait. */
+final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[Int, BucketEvent, StreamOutput] {
+  @transient private var log: BucketLog = _
 
-/** Evaluates the events of a bucket. */
-final class Processor(plan: Plan) extends StatefulProcessor[Int, BucketEvent, StreamOutput] {
-  @transient private var log: MapState[Long, Array[Byte]] = _
+  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = log = new BucketLog(getHandle)
 
-  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-    log = getHandle.getMapState[Long, Array[Byte]]("log", Encoders.scalaLong, Encoders.BINARY, TTLConfig.NONE)
+  override def handleInputRows(bucket: Int, rows: Iterator[BucketEvent], timers: TimerValues): Iterator[StreamOutput] =
+    work(bucket)((b, out) => b.read(rows.map(_.event).toArray, watermark(timers), out))
 
-  override def handleInputRows(
-      bucket: Int,
-      rows: Iterator[BucketEvent],
-      timers: TimerValues
-  ): Iterator[StreamOutput] = {
-    val recognizer = new Recognizer(plan)
-    val pieces = log.iterator().toVector.sortBy(_._1)
-    val partitions = Partitions.load(recognizer.evaluator, pieces.map(_._2))
-    val ties = mutable.HashMap.empty[Substream, Ties]
-    val found = mutable.ArrayBuffer.empty[StreamOutput]
-    var late = 0L
-    inOrder(rows).foreach { e =>
-      val substream = partitions.getOrCreate(e.key)
-      val of = ties.getOrElseUpdate(substream, Ties.load(substream.attachment))
-      if (of.lastTime.exists(_ > e.time)) late += 1
-      else recognizer.read(substream, of, e)(row => found += StreamOutput(row, 0))
-    }
-    ties.foreach { case (substream, of) => substream.attach(of.save()) }
-    append(pieces, partitions)
-    if (late > 0) found += StreamOutput(null, late)
-    found.iterator
-  }
+  override def handleExpiredTimer(bucket: Int, timers: TimerValues, expired: ExpiredTimerInfo): Iterator[StreamOutput] =
+    work(bucket)((b, out) => b.advance(watermark(timers), out))
 
-  /** Spark hands a group over in the order in which it fetches it. */
-  private def inOrder(rows: Iterator[BucketEvent]): Array[Event] = {
-    val events = rows.map(_.event).toArray
-    java.util.Arrays.sort(
-      events,
-      (a: Event, b: Event) => {
-        val byTime = java.lang.Long.compare(a.time, b.time)
-        val byOrder = if (byTime != 0) byTime else java.lang.Long.compare(a.order, b.order)
-        if (byOrder != 0) byOrder else java.lang.Long.compare(a.arrival, b.arrival)
-      }
-    )
-    events
-  }
+  /** Spark's watermark is in milliseconds. */
+  private def watermark(timers: TimerValues): Long =
+    if (plan.delay.isEmpty) Long.MinValue else Processor.toMicros(timers.getCurrentWatermarkInMs())
 
-  /** Adds a piece with what changed; when the pieces are together larger than twice a full one, one full piece takes
-    * their place.
-    */
-  private def append(pieces: Vector[(Long, Array[Byte])], partitions: Partitions): Unit = {
-    val next = pieces.lastOption.fold(0L)(_._1 + 1)
-    val firstBytes = pieces.headOption.fold(0)(_._2.length)
-    val laterBytes = pieces.drop(1).map(_._2.length).sum
-    if (pieces.nonEmpty && laterBytes <= 2 * firstBytes + Processor.SmallLog)
-      log.updateValue(next, partitions.saveChanges())
+  private def work(bucket: Int)(action: (Bucket, Output) => Unit): Iterator[StreamOutput] = {
+    val key = EngineCache.Key(getHandle.getQueryInfo().getRunId, plan.operator, bucket)
+    val about = LogAbout.of(plan)
+    log.check(about)
+    val head = log.head
+    val live = EngineCache.take(key, head).getOrElse(Bucket.load(plan, log.read(), head))
+    val out = new Output(plan.lateRows)
+    action(live, out)
+    if (live.isEmpty && plan.delay.isEmpty) log.clear()
     else {
-      pieces.foreach { case (n, _) => log.removeKey(n) }
-      log.updateValue(next, partitions.save())
+      val (piece, full) = live.save()
+      live.head = log.append(piece, full, about)
+      live.measure(out.counts)
+      EngineCache.put(key, live, cacheBytes)
     }
+    schedule(live.wakeAt)
+    out.result()
   }
+
+  /** One timer for each bucket, in milliseconds, at the first time at which there is something to do. */
+  private def schedule(wakeAt: Option[Long]): Unit =
+    if (plan.delay.isDefined) {
+      val wanted = wakeAt.map(t => Math.floorDiv(t, 1000L) + 1)
+      val set = getHandle.listTimers().toVector
+      set.filterNot(wanted.contains).foreach(getHandle.deleteTimer)
+      wanted.filterNot(set.contains).foreach(getHandle.registerTimer)
+    }
 }
 
 private object Processor {
-
-  /** Bytes of log that are not worth replacing. */
-  val SmallLog = 65536
+  def toMicros(millis: Long): Long = if (millis > Long.MaxValue / 1000) Long.MaxValue else millis * 1000
 }

@@ -7,9 +7,9 @@ import org.apache.spark.sql.types._
 import sparkcer._
 
 /** The thread from end to end: the same query over a batch and over a stream. */
-class CerSuite extends munit.FunSuite {
-  private val spark = SparkFixture.spark
-  import spark.implicits._
+class CerSuite extends SparkSuite {
+  private val session = spark
+  import session.implicits._
 
   private val query = "SELECT * FROM S WHERE (SELL AS x ; BUY AS y) FILTER x[price > 20] WITHIN 30 [t]"
 

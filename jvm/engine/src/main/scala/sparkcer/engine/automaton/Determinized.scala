@@ -31,7 +31,7 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
   /** With few guards a mask is an index. */
   private val small =
     if (construction.cea.guards.length <= SmallBits) Array.fill(1 << construction.cea.guards.length)(-1) else null
-  private val byMask = new mutable.LongMap[Int]
+  private val byMask = new LongTable
 
   intern(construction.initial)
 
@@ -67,7 +67,10 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
     if (small != null) {
       val c = small(mask.toInt)
       if (c >= 0) c else { val n = newClass(Array(mask)); small(mask.toInt) = n; n }
-    } else byMask.getOrElseUpdate(mask, newClass(Array(mask)))
+    } else {
+      val c = byMask(mask)
+      if (c >= 0) c else { val n = newClass(Array(mask)); byMask(mask) = n; n }
+    }
 
   /** The class of a mask of any length, in `maskWords` words. */
   def classOf(mask: Array[Long]): Int =

@@ -6,17 +6,17 @@ import sparkcer.engine.state.{WireReader, WireWriter}
 
 /** Counts the matches that events close, without a tECS and without listing them.
   *
-  * The determinized automaton finds each match by one run, so counting matches is counting runs, which is linear algebra: let
-  * `M(e)` be the matrix that takes, for each state, the number of runs in it from before an event to after it, where the
-  * initial state also keeps its one run, ready to start at a later event. With the events `1 … n` of the window, the runs in
-  * each state are the first row of `M(1) · … · M(n)`.
+  * The determinized automaton finds each match by one run, so counting matches is counting runs, which is linear
+  * algebra: let `M(e)` be the matrix that takes, for each state, the number of runs in it from before an event to after
+  * it, where the initial state also keeps its one run, ready to start at a later event. With the events `1 … n` of the
+  * window, the runs in each state are the first row of `M(1) · … · M(n)`.
   *
-  * The window takes events away at the front, and matrices have no inverse; so the product is kept in two halves (the queue
-  * of two stacks). `back` is the product of the events after `middle`. For each event up to `middle`, `front` has the first row
-  * of the product from it to `middle`. A count is then the front row of the oldest event times a column of `back`. When the
-  * front half has gone, the back half is turned into front rows, from the last event to the first. All products are sparse: an
-  * event changes the rows or columns of the states it moves. So an event costs, on average, the states it moves times the
-  * states there are, whatever the window holds.
+  * The window takes events away at the front, and matrices have no inverse; so the product is kept in two halves (the
+  * queue of two stacks). `back` is the product of the events after `middle`. For each event up to `middle`, `front` has
+  * the first row of the product from it to `middle`. A count is then the front row of the oldest event times a column
+  * of `back`. When the front half has gone, the back half is turned into front rows, from the last event to the first.
+  * All products are sparse: an event changes the rows or columns of the states it moves. So an event costs, on average,
+  * the states it moves times the states there are, whatever the window holds.
   *
   * Events that move nothing are not kept. Counts stick at `Long.MaxValue` when they pass it.
   */
@@ -92,7 +92,9 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
     }
   }
 
-  /** Multiplies the back product by the matrix of an event, from the right: columns of targets grow by columns of sources. */
+  /** Multiplies the back product by the matrix of an event, from the right: columns of targets grow by columns of
+    * sources.
+    */
   private def push(a: Determinized, cls: Int, sources: Array[Int]): Unit = if (sources.nonEmpty) {
     val height = 1 + sources.iterator.map(s => math.max(s, Counter.targets(a.moves(s, cls)).foldLeft(0)(math.max))).max
     if (height > back.length) back = java.util.Arrays.copyOf(back, math.max(height, 2 * back.length))
@@ -135,7 +137,8 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
   private def turn(): Unit = {
     val a = automaton()
     val rows = new Array[Array[Long]](a.states)
-    def row(s: Int): Array[Long] = if (rows(s) != null) rows(s) else { val unit = new Array[Long](s + 1); unit(s) = 1L; unit }
+    def row(s: Int): Array[Long] =
+      if (rows(s) != null) rows(s) else { val unit = new Array[Long](s + 1); unit(s) = 1L; unit }
     var i = top
     while (i != base) {
       i -= 1
@@ -239,7 +242,8 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
   def restore(in: WireReader, classOf: Array[Long] => Int): Int = {
     val newBase = in.int()
     val first = in.int()
-    if (base == top || newBase - top >= 0) { base = first; top = first } else base = newBase
+    if (base == top || newBase - top >= 0) { base = first; top = first }
+    else base = newBase
     (0 until in.int()).foreach { _ =>
       val time = in.long()
       val isTimed = in.byte() == 1

@@ -80,8 +80,8 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
       selection
     }
 
-  /** How many matches the event that was read last has closed; `Long.MaxValue` stands for that many or more. Where the query
-    * is `SELECT COUNT(*)` they are not listed for it, unless a strategy has to compare them.
+  /** How many matches the event that was read last has closed; `Long.MaxValue` stands for that many or more. Where the
+    * query is `SELECT COUNT(*)` they are not listed for it, unless a strategy has to compare them.
     */
   def count: Long =
     if (program.countsRuns) runs

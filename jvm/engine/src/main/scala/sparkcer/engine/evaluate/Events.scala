@@ -41,15 +41,18 @@ final private[evaluate] class Events {
   def payload(event: Int): Array[Byte] = payloads(event & mask)
 
   /** Forgets the events before `bound`, and says whether there were any. */
-  def expire(bound: Long): Boolean = {
-    val before = base
-    while (base != top && times(base & mask) < bound) {
-      payloads(base & mask) = null
-      base += 1
+  def expire(bound: Long): Boolean =
+    if (base == top || times(base & mask) >= bound) false
+    else {
+      var b = base
+      while (b != top && times(b & mask) < bound) {
+        payloads(b & mask) = null
+        b += 1
+      }
+      base = b
+      if (mask >= 8 * Events.Initial && size < (mask + 1) / 8) resize((mask + 1) / 2)
+      true
     }
-    if (base != before && mask >= 8 * Events.Initial && size < (mask + 1) / 8) resize((mask + 1) / 2)
-    base != before
-  }
 
   def clear(): Unit = expire(Long.MaxValue): Unit
 

@@ -32,7 +32,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   private var sweepAt = Substream.SweepEvery
 
   private val countWindow: Long = evaluator.program.query.within match {
-    case Some(Window.Events(Number(n))) => n.toLong
+    case Some(Window.Events(Number(n))) => n.min(Long.MaxValue).toLong
     case _                              => -1L
   }
 
@@ -252,7 +252,8 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     settle()
     out.long(position)
     out.array(attached)
-    if (counter != null) savedCounts = counter.save(out, if (full) counter.base else savedCounts, evaluator.automaton.maskOf)
+    if (counter != null)
+      savedCounts = counter.save(out, if (full) counter.base else savedCounts, evaluator.automaton.maskOf)
     events.save(out, if (full) events.base else savedEvents)
     tecs.save(out, if (full) tecs.base else savedNodes)
     val live = states.filter(s => tecs.live(entries(s))).toVector
@@ -297,7 +298,8 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   def eventsKept: Int = if (counter == null) events.size else counter.size
 
   /** About how much memory it takes. */
-  def bytes: Long = 160 + tecs.bytes + (if (counter == null) 0L else counter.bytes) + events.bytes + 4L * entries.length + 8L * active.length
+  def bytes: Long = 160 + tecs.bytes + (if (counter == null) 0L
+                                        else counter.bytes) + events.bytes + 4L * entries.length + 8L * active.length
 
   /** For tests. */
   def checkInvariants(): Unit = {

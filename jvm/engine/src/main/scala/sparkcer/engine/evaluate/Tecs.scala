@@ -184,7 +184,10 @@ final private[evaluate] class Tecs(events: Events) {
           require(next(n) - n < 0 && event(next(n)) - event(n) < 0, s"output node $n does not go back in time")
         }
         for (child <- Seq(left(n), right(n)) if live(child)) {
-          require(child - n < 0 || child != n && madeBy(child) == madeBy(n), s"node $n points to a node of a later event")
+          require(
+            child - n < 0 || child != n && madeBy(child) == madeBy(n),
+            s"node $n points to a node of a later event"
+          )
           require(maxStart(child) - m <= 0, s"node $n starts before the one below it")
         }
         val (l, r) = (left(n), right(n))

@@ -74,7 +74,8 @@ object Explain {
     }
     val states = reachable(p) match {
       case Some(n) => s"${count(n, "determinized state")} at the most"
-      case None => s"determinized states can be exponential in the automaton's ${p.cea.states}: they are made as events ask for them, and the cache is bounded"
+      case None    =>
+        s"determinized states can be exponential in the automaton's ${p.cea.states}: they are made as events ask for them, and the cache is bounded"
     }
     val window = p.query.within match {
       case None    => Vector("nothing leaves the state, because there is no WITHIN: it grows with the stream")
@@ -103,7 +104,8 @@ object Explain {
     if (kinds.isDefined && seen.size <= MaxStates) Some(seen.size) else None
   }
 
-  /** The sets of guards an event can pass: it has one type, and passes any of the guards of its type. None if they are many.
+  /** The sets of guards an event can pass: it has one type, and passes any of the guards of its type. None if they are
+    * many.
     */
   private def possibleEvents(p: Program): Option[Vector[Set[Int]]] = {
     val guards = p.guards.zipWithIndex

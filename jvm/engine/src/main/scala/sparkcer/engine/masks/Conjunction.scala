@@ -19,21 +19,20 @@ final case class Conjunction(
   *
   * Values must be equal, by `equals` and `hashCode`, exactly when SQL's `=` says so. That holds for integers and for
   * strings compared byte by byte; not for floating point numbers (-0.0, NaN), decimals of several scales or collated
-  * strings, which are predicates to ask. Integers are given as `java.lang.Long` where [[Row.long]] reads the column.
+  * strings, which are predicates to ask. Integers are given as `java.lang.Long`, for [[Row.long]].
   */
 final case class Membership(column: Int, values: Set[AnyRef], excluded: Boolean = false)
 
 /** An event, as the table reads it. */
 trait Row {
 
-  /** Is the column read by [[long]]? The same for every event. */
-  def isLong(column: Int): Boolean
+  /** Is a column of integers NULL here? */
   def isNull(column: Int): Boolean
 
-  /** A column of integers. Not called on NULL. */
+  /** A column whose constants are all `java.lang.Long`. Not called on NULL. */
   def long(column: Int): Long
 
-  /** Any other column. Not called on NULL. */
+  /** Any other column; null for NULL. */
   def ref(column: Int): AnyRef
 
   /** Is the predicate TRUE? */

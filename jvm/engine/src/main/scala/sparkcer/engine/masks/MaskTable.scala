@@ -121,7 +121,7 @@ final class MaskTable(guards: Seq[Conjunction]) {
   }
 
   private def row(l: Lookup, event: Row): Int =
-    if (event.isNull(l.column)) Lookup.NullRow
-    else if (event.isLong(l.column)) l.row(event.long(l.column))
-    else l.row(event.ref(l.column))
+    if (!l.integral) l.row(event.ref(l.column))
+    else if (event.isNull(l.column)) Lookup.NullRow
+    else l.row(event.long(l.column))
 }

@@ -23,17 +23,18 @@ final case class Case(query: Query, events: Vector[Event]) {
 
 object Case {
 
+  implicit val shrinkCase: Shrink[Case] = Shrink.withLazyList(simpler)
+
   /** Fewer events first, then a simpler query: a part of the formula in place of the whole, a clause less, a test less.
     * What names a variable that is gone goes too, so that every step is a valid query.
     */
-  implicit val shrinkCase: Shrink[Case] = Shrink.withLazyList { c =>
+  def simpler(c: Case): LazyList[Case] = {
     val fewer = c.events.indices.to(LazyList).map(i => c.copy(events = c.events.patch(i, Nil, 1)))
-    val plainer = c.events.indices.to(LazyList).flatMap { i =>
-      val e = c.events(i)
-      (e.attributes.keySet - "t")
-        .to(LazyList)
-        .map(a => c.copy(events = c.events.updated(i, e.copy(attributes = e.attributes - a))))
-    }
+    val plainer = for {
+      i <- c.events.indices.to(LazyList)
+      e = c.events(i)
+      a <- (e.attributes.keySet - "t").to(LazyList)
+    } yield c.copy(events = c.events.updated(i, e.copy(attributes = e.attributes - a)))
     fewer #::: Simpler.queries(c.query).map(q => c.copy(query = q)) #::: plainer
   }
 }

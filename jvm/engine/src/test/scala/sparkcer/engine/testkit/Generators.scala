@@ -134,12 +134,14 @@ object Generators {
   } yield Event(kind, Map("p" -> Value(p), "k" -> Value(k)), from)
 
   /** Times never decrease, and may stand still or be NULL. */
-  val stream: Gen[Vector[Event]] = for {
-    n <- Gen.frequency(1 -> Gen.choose(0, 3), 4 -> Gen.choose(4, 9))
-    events <- Gen.listOfN(n, event)
-    steps <- Gen.listOfN(n, Gen.frequency(1 -> 0, 4 -> 1, 1 -> 2))
-    known <- Gen.listOfN(n, Gen.frequency(9 -> true, 1 -> false))
+  def streamOf(length: Int): Gen[Vector[Event]] = for {
+    events <- Gen.listOfN(length, event)
+    steps <- Gen.listOfN(length, Gen.frequency(1 -> 0, 4 -> 1, 1 -> 2))
+    known <- Gen.listOfN(length, Gen.frequency(9 -> true, 1 -> false))
   } yield events.toVector.zip(steps.scanLeft(0)(_ + _)).zip(known).map { case ((e, time), isKnown) =>
     e.copy(attributes = e.attributes + ("t" -> (if (isKnown) Value.Num(time) else Value.Null)))
   }
+
+  val stream: Gen[Vector[Event]] =
+    Gen.frequency(1 -> Gen.choose(0, 3), 4 -> Gen.choose(4, 9)).flatMap(streamOf)
 }

@@ -15,11 +15,15 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
   private var partitions = new Partitions(new Evaluator(program, options.limits))
   private def evaluator = partitions.evaluator
   private val found = mutable.LinkedHashSet.empty[Match]
+  private val counted = mutable.LinkedHashMap.empty[Int, Long]
   private var position = 0
 
   def feed(events: Seq[Event]): this.type = { events.foreach(feed); this }
 
   def matches: Set[Match] = found.toSet
+
+  /** Under `SELECT COUNT(*)`: how many matches each event closed that closed any. */
+  def counts: Map[Int, Long] = counted.toMap
 
   def save(): Array[Byte] = partitions.save()
   def saveChanges(): Array[Byte] = partitions.saveChanges()
@@ -43,7 +47,7 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
         case Some((at, bound)) => substream.read(cls, at, bound, payload)
         case None              => substream.readUntimed(cls, payload)
       }
-      if (closes) collect(key, substream)
+      if (closes) if (program.counts) counted(position) = evaluator.count else collect(key, substream)
       substream.checkInvariants()
     }
     position += 1

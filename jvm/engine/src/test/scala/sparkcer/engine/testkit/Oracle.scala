@@ -38,9 +38,9 @@ object Oracle {
       .found
   }
 
-  /** `SELECT COUNT(*)`: how many matches of `SELECT *` each event closes. */
-  def counts(query: Query, stream: IndexedSeq[Event]): Map[Int, Int] =
-    matches(query, stream).groupBy(_.end).map { case (end, closed) => end -> closed.size }
+  /** `SELECT COUNT(*)`: how many matches each event closes that closes any. */
+  def counts(matches: Set[Match]): Map[Int, Long] =
+    matches.groupBy(_.end).map { case (end, closed) => end -> closed.size.toLong }
 
   /** @param consumed by substream (one for all under ANY), the last event that closed a match */
   final private case class State(consumed: Map[Vector[Value], Int], found: Set[Match])

@@ -1,0 +1,38 @@
+package sparkcer.spark
+
+import scala.collection.mutable
+
+/** What comes out of a bucket: a match row, a late event, or, with neither, the counts of a micro-batch. */
+final case class StreamOutput(row: Array[Byte], late: Array[Byte], counts: Counts)
+
+/** What happened in a bucket in one micro-batch, and from `buckets` on, how it stands after it. */
+final case class Counts(
+    var events: Long = 0,
+    var matches: Long = 0,
+    var late: Long = 0,
+    var idle: Long = 0,
+    var buckets: Long = 1,
+    var held: Long = 0,
+    var keys: Long = 0,
+    var nodes: Long = 0,
+    var largest: Long = 0,
+    var bytes: Long = 0
+)
+
+/** Collects what a bucket puts out. */
+final class Output(lateRows: Boolean) {
+  val counts = Counts()
+  private val rows = mutable.ArrayBuffer.empty[StreamOutput]
+
+  def matched(row: Array[Byte]): Unit = {
+    counts.matches += 1
+    rows += StreamOutput(row, null, null)
+  }
+
+  def late(e: Event): Unit = {
+    counts.late += 1
+    if (lateRows) rows += StreamOutput(null, e.payload.drop(Payload.Head), null)
+  }
+
+  def result(): Iterator[StreamOutput] = rows.iterator ++ Iterator.single(StreamOutput(null, null, counts))
+}

@@ -1,0 +1,152 @@
+package sparkcer.spark
+
+import java.nio.file.Files
+import java.sql.Timestamp
+
+import scala.util.Random
+
+import org.apache.spark.sql.{DataFrame, SQLContext}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}
+
+import sparkcer._
+
+/** Streams in event time: what comes out, what is kept, and what happens when something is wrong. */
+class StreamSuite extends SparkSuite {
+  private val session = spark
+  import session.implicits._
+  implicit private val sqlContext: SQLContext = spark.sqlContext
+
+  private type Row = (String, Timestamp, Int, String)
+  private def event(kind: String, seconds: Double, id: Int, key: String): Row =
+    (kind, new Timestamp(1000000000000L + (seconds * 1000).toLong), id, key)
+
+  private def columns(df: DataFrame): DataFrame = df.toDF("type", "ts", "id", "key")
+
+  private val query = "SELECT * FROM S WHERE (A AS x ; B+ AS ys ; C AS z) PARTITION BY [key] WITHIN 10 seconds"
+
+  /** A stream under test: batches in, matches out. */
+  final private class Running(
+      text: String,
+      watermark: Boolean = true,
+      lateRows: Boolean = false,
+      checkpoint: String = null
+  ) {
+    val input: MemoryStream[Row] = MemoryStream[Row]
+    private val name = "t" + java.util.UUID.randomUUID().toString.replace("-", "")
+    private val events = columns(input.toDF())
+    private val matches =
+      (if (watermark) events.withWatermark("ts", "20 seconds") else events).cer(text, time = "ts", lateRows = lateRows)
+    val running: StreamingQuery = matches.writeStream
+      .format("memory")
+      .queryName(name)
+      .option("checkpointLocation", Option(checkpoint).getOrElse(Files.createTempDirectory("cer").toString))
+      .start()
+
+    def send(rows: Row*): Unit = {
+      input.addData(rows: _*)
+      running.processAllAvailable()
+    }
+
+    def table: DataFrame = spark.table(name)
+    private def metrics = running.recentProgress.toVector.flatMap(p => Option(p.observedMetrics.get("spark_cer")))
+    def total(name: String): Long = metrics.map(_.getAs[Long](name)).sum
+
+    /** After each micro-batch that touched a bucket. */
+    def levels(name: String): Seq[Long] = metrics.filter(m => m.getAs[Long]("buckets") > 0).map(_.getAs[Long](name))
+  }
+
+  private def stream[A](r: Running)(body: Running => A): A =
+    try body(r)
+    finally r.running.stop()
+
+  private def sorted(df: DataFrame): Seq[String] = df.collect().map(_.toString).sorted.toSeq
+
+  test("any order of arrival within the delay gives the batch's matches") {
+    val rng = new Random(11)
+    val all =
+      (0 until 120).map(i => event(rng.shuffle(Seq("A", "B", "C", "X")).head, i / 2.0, i, s"k${rng.nextInt(3)}"))
+    val shuffled = all.zipWithIndex.sortBy { case (_, i) => i / 2.0 + rng.nextDouble() * 18 }.map(_._1)
+    val batch = columns(all.toDF()).cer(query, time = "ts")
+    stream(new Running(query)) { s =>
+      shuffled.grouped(17).foreach(part => s.send(part: _*))
+      s.send() // an empty micro-batch
+      s.send(event("X", 1000, -1, "k0")) // passes no guard: only the watermark moves, and timers wake the buckets
+      s.send(event("X", 1001, -2, "k0"))
+      assertEquals(s.total("late"), 0L)
+      assertEquals(sorted(s.table), sorted(batch))
+      assert(s.table.count() > 20)
+    }
+  }
+
+  test("late events are counted, or rows") {
+    val rows = Seq(event("A", 100, 1, "k"), event("B", 150, 2, "k"))
+    stream(new Running(query, lateRows = true)) { s =>
+      s.send(rows: _*)
+      s.send(event("A", 90, 3, "k"), event("C", 151, 4, "k"))
+      assertEquals(s.total("late"), 1L)
+      assertEquals(
+        s.table
+          .where("match_id IS NULL")
+          .select("late.id", "late.type", "x.id", "start")
+          .collect()
+          .map(_.toString)
+          .toSeq,
+        Seq("[3,A,null,null]")
+      )
+    }
+  }
+
+  test("a key whose window has passed leaves no state") {
+    stream(new Running(query)) { s =>
+      s.send(event("A", 0, 1, "a"), event("A", 1, 2, "b"), event("A", 2, 3, "c"))
+      s.send(event("X", 100, 4, "a"))
+      s.send(event("X", 101, 5, "a")) // the watermark of the batch before
+      assertEquals((s.levels("held").head, s.levels("held").last), (3L, 0L))
+      assertEquals(s.levels("keys").last, 0L)
+      assertEquals(s.levels("nodes").last, 0L)
+    }
+  }
+
+  test("a restart goes on where it was; another query is refused") {
+    val checkpoint = Files.createTempDirectory("cer").toString
+    val all = Seq(event("A", 0, 1, "k"), event("B", 1, 2, "k"), event("C", 2, 3, "k"))
+    val input = MemoryStream[Row]
+    def start(text: String) = columns(input.toDF())
+      .cer(text, time = "ts")
+      .writeStream
+      .format("parquet")
+      .option("path", checkpoint + "/out")
+      .option("checkpointLocation", checkpoint + "/checkpoint")
+      .start()
+    all.foreach { e =>
+      val running = start(query)
+      input.addData(e)
+      running.processAllAvailable()
+      running.stop()
+    }
+    assertEquals(
+      spark.read.parquet(checkpoint + "/out").select("x.id", "z.id").collect().map(_.toString).toSeq,
+      Seq("[1,3]")
+    )
+    val other = start(query.replace("10 seconds", "11 seconds"))
+    input.addData(all.head)
+    val refused = intercept[StreamingQueryException](other.processAllAvailable())
+    assert(
+      refused.getMessage.contains("[CER_STATE_MISMATCH] The checkpoint was written by another query."),
+      refused.getMessage
+    )
+    assert(refused.getMessage.contains("Start with a new checkpointLocation"), refused.getMessage)
+  }
+
+  test("without a watermark, the order of arrival; counts too") {
+    val all = Seq(event("A", 0, 1, "k"), event("A", 1, 2, "k"), event("B", 2, 3, "k"), event("C", 3, 4, "k"))
+    stream(new Running(query.replace("SELECT *", "SELECT COUNT(*)"), watermark = false)) { s =>
+      all.grouped(2).foreach(p => s.send(p: _*))
+      assertEquals(s.table.select("key", "matches").collect().map(_.toString).toSeq, Seq("[k,2]"))
+    }
+    val counted = columns(all.toDF()).cer(query.replace("SELECT *", "SELECT COUNT(*)"), time = "ts")
+    assertEquals(counted.columns.toSeq, Seq("key", "end", "matches"))
+    assertEquals(counted.select("matches").as[Long].collect().toSeq, Seq(2L))
+  }
+}
