@@ -36,7 +36,10 @@ class GoldenSuite extends munit.FunSuite {
   files.foreach { file =>
     val blocks = GoldenSuite.blocks(Files.readString(file))
     if (regenerate)
-      Files.writeString(file, blocks.map(b => b.copy(runs = b.runs.map(actual(b, _))).show).mkString("\n"))
+      test(s"written: ${file.getFileName}") {
+        val text = blocks.map(b => b.copy(runs = b.runs.map(actual(b, _))).show).mkString("\n")
+        Files.writeString(file, text): Unit
+      }
     else
       blocks.foreach { block =>
         test(s"${file.getFileName.toString.stripSuffix(".txt")}: ${block.title}") {
@@ -65,7 +68,10 @@ object GoldenSuite {
     if (matches.isEmpty) Vector("no match") else Match.show(matches)
 
   final case class Run(events: String, expected: Vector[String]) {
-    def show: String = (events.linesIterator.map("> " + _).toVector ++ expected).map(_ + "\n").mkString
+    def show: String = {
+      val stream = if (events.isEmpty) Vector(">") else events.linesIterator.map("> " + _).toVector
+      (stream ++ expected).map(_ + "\n").mkString
+    }
   }
 
   final case class Block(comment: Vector[String], query: String, runs: Vector[Run]) {

@@ -4,8 +4,12 @@ import scala.collection.mutable
 
 import sparkcer.engine.evaluate.Substream
 
-/** Runs a query over the sorted events of a partition. Matches come out as they are found, one event's at a time. */
-final class Batch(plan: Plan, sortedByKey: Boolean)
+/** Runs a query over the sorted events of a partition. Matches come out as they are found, one event's at a time.
+  *
+  * @param grouped
+  *   whether events come key by key and slice by slice; else in time order, with all keys mixed
+  */
+final class Batch(plan: Plan, grouped: Boolean, slices: Option[Slices])
     extends (Iterator[Event] => Iterator[Array[Byte]])
     with Serializable {
 
@@ -15,7 +19,7 @@ final class Batch(plan: Plan, sortedByKey: Boolean)
     events.flatMap { e =>
       val found = mutable.ArrayBuffer.empty[Array[Byte]]
       val (substream, ties) = substreams.of(e)
-      recognizer.read(substream, ties, e)(found += _)
+      recognizer.read(substream, ties, e, report = slices.forall(_.start(e.slice) <= e.time))(found += _)
       found
     }
   }
@@ -24,15 +28,17 @@ final class Batch(plan: Plan, sortedByKey: Boolean)
   final private class Substreams(recognizer: Recognizer) {
     private val byKey = mutable.HashMap.empty[Seq[Byte], (Substream, Ties)]
     private var key: Array[Byte] = _
+    private var slice = 0L
     private var current: (Substream, Ties) = _
 
     def of(e: Event): (Substream, Ties) = {
-      if (key == null || !java.util.Arrays.equals(key, e.key)) {
-        if (sortedByKey) {
+      if (key == null || slice != e.slice || !java.util.Arrays.equals(key, e.key)) {
+        if (grouped) {
           if (current != null) recognizer.evaluator.remove(current._1)
           current = fresh()
         } else current = byKey.getOrElseUpdate(e.key.toSeq, fresh())
         key = e.key
+        slice = e.slice
       }
       current
     }

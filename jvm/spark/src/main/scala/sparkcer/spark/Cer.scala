@@ -20,11 +20,13 @@ object Cer {
     try {
       val binding = new Binding(df, Program(query), options)
       val plan = planOf(binding, query, options)
-      val oneTask = binding.keys.isEmpty || binding.program.query.consumeBy == Consume.Any
       val events = prepare(binding)
       val rows =
-        if (df.isStreaming) Stream.matches(events, plan, oneTask, df.sparkSession)
-        else batch(events, plan, oneTask)
+        if (!df.isStreaming) batch(events, binding, plan)
+        else {
+          val oneTask = binding.keys.isEmpty || binding.program.query.consumeBy == Consume.Any
+          Stream.matches(events, plan, oneTask, df.sparkSession)
+        }
       output(rows, binding, plan)
     } catch {
       case e: CeqlException => throw new CerException(e.condition, e.getMessage)
@@ -58,6 +60,7 @@ object Cer {
     val masked = b.df.select(
       Vector(
         packed(None, b.keys.map(b.columnOf)).as("key"),
+        lit(0L).as("slice"),
         time.as("time"),
         coalesce(clock, lit(0L)).as("clock"),
         clock.isNotNull.as("timed"),
@@ -89,18 +92,21 @@ object Cer {
       )
   }
 
-  /** In a batch no state is needed: sorted by key and time, one substream comes after the other. */
-  private def batch(events: Dataset[Event], plan: Plan, oneTask: Boolean): DataFrame = {
+  /** In a batch no state is needed: sorted by key (or slice) and time, one substream comes after the other. */
+  private def batch(events: Dataset[Event], b: Binding, plan: Plan): DataFrame = {
     val order = Seq("time", "order", "arrival").map(col)
     implicit val bytes: Encoder[Array[Byte]] = Encoders.BINARY
+    val consume = b.program.query.consumeBy
+    val slices = if (b.keys.isEmpty) Slices.of(plan, consume != Consume.None) else None
+    def groupedBy(events: Dataset[Event], column: String) =
+      events
+        .repartition(col(column))
+        .sortWithinPartitions(col(column) +: order: _*)
+        .mapPartitions(new Batch(plan, grouped = true, slices))
     val rows =
-      if (oneTask)
-        events.repartition(1).sortWithinPartitions(order: _*).mapPartitions(new Batch(plan, sortedByKey = false))
-      else
-        events
-          .repartition(col("key"))
-          .sortWithinPartitions(col("key") +: order: _*)
-          .mapPartitions(new Batch(plan, sortedByKey = true))
+      if (slices.isDefined) groupedBy(slices.get.cut(events), "slice")
+      else if (b.keys.nonEmpty && consume != Consume.Any) groupedBy(events, "key")
+      else events.repartition(1).sortWithinPartitions(order: _*).mapPartitions(new Batch(plan, grouped = false, None))
     rows.toDF("row").withColumn("late", lit(null).cast(BinaryType))
   }
 

@@ -8,6 +8,9 @@ import org.apache.spark.sql.types._
   */
 final case class Clock(dataType: DataType) {
 
+  /** Are differences of the longs differences of the values? */
+  def isWhole: Boolean = dataType != DoubleType && dataType != FloatType
+
   /** For a window of `size` in the units of the long: the earliest start of a match that ends at `time`. */
   def bound(time: Long, size: Option[BigDecimal]): Long = size match {
     case None    => Long.MinValue

@@ -6,6 +6,8 @@ import org.apache.spark.unsafe.Platform
   *
   * @param key
   *   the PARTITION BY columns as the bytes of a row
+  * @param slice
+  *   the slice of time it is read for, see [[Slices]]
   * @param time
   *   the time column as a long
   * @param clock
@@ -21,6 +23,7 @@ import org.apache.spark.unsafe.Platform
   */
 final case class Event(
     key: Array[Byte],
+    slice: Long,
     time: Long,
     clock: Long,
     timed: Boolean,

@@ -50,16 +50,17 @@ final class Recognizer(plan: Plan) {
     case _                        => Long.MaxValue
   }
 
-  /** Reads the substream's next event and hands over the rows of the matches it closes. */
-  def read(substream: Substream, ties: Ties, e: Event)(emit: Array[Byte] => Unit): Unit = {
+  /** Reads the substream's next event and hands over the rows of the matches it closes, if they are to be reported. */
+  def read(substream: Substream, ties: Ties, e: Event, report: Boolean = true)(emit: Array[Byte] => Unit): Unit = {
     val copy = ties.next(e.time, e.payload)
     if (copy > 0) Payload.setCopy(e.payload, copy)
     val cls = if (e.more == null) evaluator.classOf(e.mask) else evaluator.classOf(e.mask +: e.more)
     val closes =
       if (e.timed) substream.read(cls, e.clock, plan.windowClock.bound(e.clock, plan.windowSize), e.payload)
       else substream.readUntimed(cls, e.payload)
-    if (closes && program.counts) emit(writer.writeCount(e, evaluator.count))
-    else if (closes) {
+    if (!closes || !report) ()
+    else if (program.counts) emit(writer.writeCount(e, evaluator.count))
+    else {
       val matches = evaluator.matches
       var n = 0L
       while (n < limit && matches.next()) {

@@ -103,6 +103,11 @@ final private class Parser(text: String) {
         index += 1
       } else going = false
     }
+    if (token.kind == Token.Word && ahead(1).isSymbol("*"))
+      expected(
+        if (strategy.isEmpty) "a strategy (ALL, ANY, NEXT, LAST, MAX, STRICT) before '*'" else "'*' after the strategy",
+        if (strategy.isEmpty) Strategy.byWord.keys.toVector.sorted :+ "DISTINCT" else Nil
+      )
     Select(strategy.getOrElse(Strategy.All), distinct, selectList())
   }
 
@@ -236,13 +241,16 @@ final private class Parser(text: String) {
       index += clause.count(_ == ' ') + 1
       if (!seen.add(clause)) throw new CeqlException("CER_SYNTAX", s"$clause is given twice.", text, start.start)
     }
-    if (start.isWord("PARTITION") && ahead(1).isWord("BY")) {
+    if ((start.isWord("PARTITION") || start.isWord("CONSUME")) && !ahead(1).isWord("BY")) {
+      index += 1
+      expected(s"BY after ${start.text}", Nil)
+    } else if (start.isWord("PARTITION")) {
       once("PARTITION BY")
       query.copy(partitionBy = listOf("an attribute in brackets, such as [card]")(what => bracket(what)).flatten)(text)
     } else if (start.isWord("WITHIN")) {
       once("WITHIN")
       query.copy(within = Some(window()))(text)
-    } else if (start.isWord("CONSUME") && ahead(1).isWord("BY")) {
+    } else if (start.isWord("CONSUME")) {
       once("CONSUME BY")
       query.copy(consumeBy = choice(Consume.byWord))(text)
     } else if (start.isWord("LIMIT")) {
@@ -264,8 +272,16 @@ final private class Parser(text: String) {
   }
 
   private def window(): Window = {
+    val start = token
     val n = quantity("a number after WITHIN")
-    if (token.isWord("EVENTS") || token.isWord("EVENT")) { index += 1; Window.Events(n) }
+    if (token.isWord("EVENTS") || token.isWord("EVENT")) {
+      n match {
+        case Quantity.Number(v) if !v.isWhole =>
+          throw new CeqlException("CER_SYNTAX", "a window of events is a whole number of them.", text, start.start)
+        case _ => index += 1
+      }
+      Window.Events(n)
+    }
     else if (token.kind == Token.Predicate) {
       val at = token
       bracketNames() match {
@@ -318,7 +334,7 @@ final private class Parser(text: String) {
   private def choice[A](words: Map[String, A]): A =
     words.get(token.text.toUpperCase).filter(_ => token.kind == Token.Word) match {
       case Some(value) => index += 1; value
-      case None        => expected(words.keys.toVector.sorted.mkString(", "), words.keys)
+      case None        => expected(words.keys.toVector.sorted.mkString(", ").replaceFirst(", (?=[A-Z]*$)", " or "), words.keys)
     }
 
   // Names
@@ -357,7 +373,7 @@ final private class Parser(text: String) {
       if (
         !trimmed.matches("(?U)(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*)(\\.(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*))*")
       )
-        throw new CeqlException("CER_SYNTAX", s"expected a column name, found '$trimmed'.", text, offset)
+        throw new CeqlException("CER_SYNTAX", s"expected a column name, found ${if (trimmed.isEmpty) "nothing" else s"'$trimmed'"}.", text, offset)
       names :+= Name(trimmed)(offset)
     }
     while (at < inside.length) {

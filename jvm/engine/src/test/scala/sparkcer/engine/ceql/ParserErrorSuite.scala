@@ -132,6 +132,19 @@ class ParserErrorSuite extends munit.FunSuite {
     refused("SELECT x[a + 1] FROM S WHERE A AS x", (1, 10), "expected a column name, found 'a + 1'.")
   }
 
+  test("words that are nearly right") {
+    refused(
+      "SELECT NXT * FROM S WHERE A",
+      (1, 8),
+      "expected a strategy (ALL, ANY, NEXT, LAST, MAX, STRICT) before '*', found 'NXT'. Did you mean 'NEXT'?"
+    )
+    refused("SELECT MAX LAST * FROM S WHERE A", (1, 12), "expected '*' after the strategy, found 'LAST'.")
+    formula("A PARTITION [k]", 13, "expected BY after PARTITION, found '[k]'.")
+    formula("A CONSUME ANY", 11, "expected BY after CONSUME, found 'ANY'.")
+    formula("A WITHIN 2.5 EVENTS", 10, "a window of events is a whole number of them.")
+    refused("SELECT x[] FROM S WHERE A AS x", (1, 10), "expected a column name, found nothing.")
+  }
+
   test("unknown variables and streams, with the ones there are") {
     val variable = "CER_UNKNOWN_VARIABLE"
     refused(
