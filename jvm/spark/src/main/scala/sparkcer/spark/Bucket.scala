@@ -230,6 +230,17 @@ object Bucket {
     val key = in.array()
     val (time, clock, timed, order, arrival) = (in.long(), in.long(), in.byte() == 1, in.long(), in.long())
     val masks = in.words()
-    Event(key, 0L, time, clock, timed, order, arrival, masks.head, if (masks.length > 1) masks.tail else null, in.array())
+    Event(
+      key,
+      0L,
+      time,
+      clock,
+      timed,
+      order,
+      arrival,
+      masks.head,
+      if (masks.length > 1) masks.tail else null,
+      in.array()
+    )
   }
 }

@@ -72,15 +72,20 @@ class CerSuite extends SparkSuite {
   test("slices of time give what one task gives") {
     val rng = new scala.util.Random(5)
     var now = -20000L
-    val events = Seq.fill(3000) {
-      now += rng.nextInt(30)
-      (rng.shuffle(Seq("A", "B", "C")).head, now, rng.nextInt(100))
-    }.toDF("type", "t", "n")
+    val events = Seq
+      .fill(3000) {
+        now += rng.nextInt(30)
+        (rng.shuffle(Seq("A", "B", "C")).head, now, rng.nextInt(100))
+      }
+      .toDF("type", "t", "n")
     for (strategy <- Seq("", "LAST", "MAX", "DISTINCT")) {
-      val text = s"SELECT $strategy x, z FROM S WHERE (A AS x ; B+ ; C AS z) FILTER x[n < 10] AND z[n < 10] WITHIN 200 [t]"
+      val text =
+        s"SELECT $strategy x, z FROM S WHERE (A AS x ; B+ ; C AS z) FILTER x[n < 10] AND z[n < 10] WITHIN 200 [t]"
       val sliced = events.cer(text)
       // One key for all: the same query on one task.
-      val whole = events.withColumn("k", org.apache.spark.sql.functions.lit(1)).cer(text.replace("WITHIN", "PARTITION BY [k] WITHIN"))
+      val whole = events
+        .withColumn("k", org.apache.spark.sql.functions.lit(1))
+        .cer(text.replace("WITHIN", "PARTITION BY [k] WITHIN"))
       def rows(df: DataFrame) = df.select("start", "end", "x.t", "z.t").collect().map(_.toString).sorted.toSeq
       assertEquals(rows(sliced), rows(whole))
       assertEquals(sliced.select("match_id").distinct().count(), sliced.count())

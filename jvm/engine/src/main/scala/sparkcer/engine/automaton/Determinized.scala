@@ -22,6 +22,7 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
   /** `skips(class)` has a bit for each state that the class is known to leave untouched. */
   private var skips = new Array[Array[Long]](16)
   private var classMasks = new Array[Array[Long]](16)
+  private var movedBy = new Array[Array[Int]](16)
   private var classCount = 0
   private val classIds = mutable.HashMap.empty[Words, Int]
 
@@ -86,6 +87,7 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
       table = java.util.Arrays.copyOf(table, 2 * classCount)
       skips = java.util.Arrays.copyOf(skips, 2 * classCount)
       classMasks = java.util.Arrays.copyOf(classMasks, 2 * classCount)
+      movedBy = java.util.Arrays.copyOf(movedBy, 2 * classCount)
     }
     table(classCount) = new Array[Moves](16)
     skips(classCount) = new Array[Long](1)
@@ -119,8 +121,18 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
     compute(state, cls)
   }
 
-  /** The same if it was ever asked, else null. */
-  def known(state: Int, cls: Int): Moves = if (state < table(cls).length) table(cls)(state) else null
+  /** The states that the class is known to move, smallest first. */
+  def moved(cls: Int): Array[Int] = {
+    if (movedBy(cls) == null)
+      movedBy(cls) = table(cls).indices.filter(s => table(cls)(s) != null && (table(cls)(s) ne Untouched)).toArray
+    movedBy(cls)
+  }
+
+  /** Does the class move a state to one with a smaller number, as far as is known? */
+  def movesBack(cls: Int): Boolean =
+    moved(cls).exists(s => {
+      val m = table(cls)(s); (0 until m.length).exists(i => m.target(i) != NoState && m.target(i) < s)
+    })
 
   /** The mask of a class. */
   def maskOf(cls: Int): Array[Long] = classMasks(cls)
@@ -154,7 +166,10 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
     if (result eq Untouched) {
       if ((state >> 6) >= skips(cls).length) skips(cls) = java.util.Arrays.copyOf(skips(cls), (state >> 6) + 1)
       Bits.set(skips(cls), state)
-    } else bytes += 48 + 8 * result.length
+    } else {
+      bytes += 48 + 8 * result.length
+      movedBy(cls) = null
+    }
     updateFull()
   }
 }

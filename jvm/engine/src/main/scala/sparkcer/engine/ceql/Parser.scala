@@ -281,8 +281,7 @@ final private class Parser(text: String) {
         case _ => index += 1
       }
       Window.Events(n)
-    }
-    else if (token.kind == Token.Predicate) {
+    } else if (token.kind == Token.Predicate) {
       val at = token
       bracketNames() match {
         case Vector(one) => Window.Attribute(n, one)
@@ -334,7 +333,7 @@ final private class Parser(text: String) {
   private def choice[A](words: Map[String, A]): A =
     words.get(token.text.toUpperCase).filter(_ => token.kind == Token.Word) match {
       case Some(value) => index += 1; value
-      case None        => expected(words.keys.toVector.sorted.mkString(", ").replaceFirst(", (?=[A-Z]*$)", " or "), words.keys)
+      case None => expected(words.keys.toVector.sorted.mkString(", ").replaceFirst(", (?=[A-Z]*$)", " or "), words.keys)
     }
 
   // Names
@@ -373,7 +372,12 @@ final private class Parser(text: String) {
       if (
         !trimmed.matches("(?U)(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*)(\\.(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*))*")
       )
-        throw new CeqlException("CER_SYNTAX", s"expected a column name, found ${if (trimmed.isEmpty) "nothing" else s"'$trimmed'"}.", text, offset)
+        throw new CeqlException(
+          "CER_SYNTAX",
+          s"expected a column name, found ${if (trimmed.isEmpty) "nothing" else s"'$trimmed'"}.",
+          text,
+          offset
+        )
       names :+= Name(trimmed)(offset)
     }
     while (at < inside.length) {

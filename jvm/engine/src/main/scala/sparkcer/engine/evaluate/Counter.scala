@@ -32,11 +32,18 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
   private var middle = 0
   var top = 0
 
-  /** Columns of the back product; null for the column of the unit matrix. */
-  private var back = new Array[Array[Long]](8)
+  /** The columns of the back product, and, while front rows are made, the rows of the product under way. */
+  private val back = new Matrix
+  private val rows = new Matrix
 
   /** States with runs in them, or that may have. */
   private var active = Array(1L)
+
+  /** Columns for states that are still to be read, see `push`. */
+  private var noted = List.empty[(Int, Array[Long])]
+
+  /** Grows whenever an event changes something. */
+  private var changes = 0L
 
   def size: Int = top - base
 
@@ -49,83 +56,84 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
     if (a.leaves(active, cls)) 0L
     else {
       expire(bound)
-      val sources = touchedBy(a, cls, isTimed)
-      var closed = 0L
-      var moves = false
-      var i = 0
-      while (i < sources.length) {
-        val m = a.moves(sources(i), cls)
-        var k = 0
-        while (k < m.length) {
-          if (isTimed && m.accepts(k)) closed = Counter.plus(closed, runs(sources(i)))
-          if (m.target(k) != NoState) moves = true
-          k += 1
-        }
-        if (!m.stays && sources(i) != 0) moves = true
-        i += 1
-      }
-      if (moves) {
-        append(time, cls, isTimed)
-        push(a, cls, sources)
-      }
+      val before = changes
+      val closed = push(a, cls, isTimed)
+      if (changes != before) append(time, cls, isTimed)
       closed
     }
   }
 
+  /** Multiplies the back product by the matrix of an event, from the right: columns of targets grow by columns of
+    * sources. It is done in place, from the last state to the first; what goes to an earlier one is noted until all are
+    * read. Returns how many runs accept.
+    */
+  private def push(a: Determinized, cls: Int, isTimed: Boolean): Long = {
+    back.makeRoom(a.states)
+    val untouched = a.untouched(cls)
+    var closed = 0L
+    var word = active.length - 1
+    while (word >= 0) {
+      var touched = active(word) & ~(if (word < untouched.length) untouched(word) else 0L)
+      while (touched != 0) {
+        val bit = 63 - java.lang.Long.numberOfLeadingZeros(touched)
+        touched ^= 1L << bit
+        val state = (word << 6) + bit
+        val moves = a.moves(state, cls)
+        if ((moves ne Untouched) && (state != 0 || isTimed)) {
+          back.makeRoom(a.states)
+          closed = Counter.plus(closed, pushFrom(state, moves, isTimed))
+        }
+      }
+      word -= 1
+    }
+    if (noted.nonEmpty) {
+      noted.foreach { case (t, column) => Matrix.add(back.line(t), column); activate(t) }
+      noted = Nil
+    }
+    closed
+  }
+
+  private def pushFrom(state: Int, moves: Moves, isTimed: Boolean): Long = {
+    var accepting = 0
+    var same = if (moves.stays || state == 0) 1L else 0L
+    var i = 0
+    while (i < moves.length) {
+      val t = moves.target(i)
+      if (isTimed && moves.accepts(i)) accepting += 1
+      if (t == state) same += 1
+      else if (t != NoState) {
+        if (t > state) { Matrix.add(back.line(t), back.line(state)); activate(t) }
+        else noted ::= ((t, back.line(state).clone()))
+        changes += 1
+      }
+      i += 1
+    }
+    val closed = if (accepting == 0) 0L else Counter.times(accepting.toLong, runs(state))
+    if (same != 1) {
+      Matrix.scale(back.line(state), same)
+      if (same == 0) active(state >> 6) &= ~(1L << state)
+      changes += 1
+    }
+    closed
+  }
+
   /** How many runs that start in the window are in the state. */
-  private def runs(state: Int): Long = {
-    val column = if (state < back.length) back(state) else null
-    if (base == middle) { // the window starts where the back half does, in the initial state
-      if (column == null) (if (state == 0) 1L else 0L) else column(0)
-    } else {
+  private def runs(state: Int): Long =
+    if (base == middle) back.at(state, 0) // the window starts where the back half does, in the initial state
+    else {
       val row = front(base & mask)
-      if (column == null) (if (state < row.length) row(state) else 0L)
+      val column = back.lineOrNull(state)
+      if (column == null) { if (state < row.length) row(state) else 0L }
       else {
         var sum = 0L
-        var r = 0
-        while (r < row.length && r < column.length) {
+        var r = math.min(row.length, column.length) - 1
+        while (r >= 0) {
           if (row(r) != 0 && column(r) != 0) sum = Counter.plus(sum, Counter.times(row(r), column(r)))
-          r += 1
+          r -= 1
         }
         sum
       }
     }
-  }
-
-  /** Multiplies the back product by the matrix of an event, from the right: columns of targets grow by columns of
-    * sources.
-    */
-  private def push(a: Determinized, cls: Int, sources: Array[Int]): Unit = if (sources.nonEmpty) {
-    val height = 1 + sources.iterator.map(s => math.max(s, Counter.targets(a.moves(s, cls)).foldLeft(0)(math.max))).max
-    if (height > back.length) back = java.util.Arrays.copyOf(back, math.max(height, 2 * back.length))
-    val old = sources.map(s => column(s))
-    sources.foreach(s => if (s != 0 && !a.moves(s, cls).stays) { back(s) = Counter.Zero; active(s >> 6) &= ~(1L << s) })
-    sources.indices.foreach { i =>
-      Counter.targets(a.moves(sources(i), cls)).foreach { t =>
-        back(t) = Counter.sum(column(t), old(i))
-        activate(t)
-      }
-    }
-  }
-
-  private def column(s: Int): Array[Long] =
-    if (back(s) != null) back(s) else { val unit = new Array[Long](s + 1); unit(s) = 1L; unit }
-
-  private def touchedBy(a: Determinized, cls: Int, isTimed: Boolean): Array[Int] = {
-    val untouched = a.untouched(cls)
-    val found = Array.newBuilder[Int]
-    var word = 0
-    while (word < active.length) {
-      var bits = active(word) & ~(if (word < untouched.length) untouched(word) else 0L)
-      while (bits != 0) {
-        val s = (word << 6) + java.lang.Long.numberOfTrailingZeros(bits)
-        bits &= bits - 1
-        if ((s != 0 || isTimed) && (a.moves(s, cls) ne Untouched)) found += s
-      }
-      word += 1
-    }
-    found.result()
-  }
 
   /** Forgets what lies before `bound`. */
   def expire(bound: Long): Unit = {
@@ -136,32 +144,49 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
   /** Makes front rows of all events, from the last to the first: rows of sources grow by rows of targets. */
   private def turn(): Unit = {
     val a = automaton()
-    val rows = new Array[Array[Long]](a.states)
-    def row(s: Int): Array[Long] =
-      if (rows(s) != null) rows(s) else { val unit = new Array[Long](s + 1); unit(s) = 1L; unit }
+    rows.makeRoom(a.states)
+    rows.clear()
     var i = top
     while (i != base) {
       i -= 1
-      val cls = classes(i & mask)
-      // States that no run was in when the event came have no use for their rows; what is not known was never asked.
-      val sources = (0 until a.states).filter { s =>
-        val m = a.known(s, cls)
-        m != null && (m ne Untouched) && (s != 0 || timed(i & mask))
-      }
-      val fresh = sources.map { s =>
-        val m = a.moves(s, cls)
-        val stays = if (s == 0 || m.stays) row(s) else Counter.Zero
-        Counter.targets(m).foldLeft(stays)((sum, t) => Counter.sum(sum, row(t)))
-      }
-      sources.indices.foreach(k => rows(sources(k)) = fresh(k))
-      front(i & mask) = row(0)
+      turnOne(a, classes(i & mask), timed(i & mask))
+      front(i & mask) = Matrix.trimmed(rows.line(0))
     }
     middle = top
-    java.util.Arrays.fill(back.asInstanceOf[Array[AnyRef]], null)
+    back.clear()
     active = Array(1L)
     if (base != top) {
       val oldest = front(base & mask)
       oldest.indices.foreach(s => if (oldest(s) != 0) activate(s))
+    }
+  }
+
+  /** In place, from the first state to the last, with the rows as they were for targets that come before their sources.
+    *
+    * States that no run was in when the event came have no use for their rows, so what was never asked is not needed.
+    */
+  private def turnOne(a: Determinized, cls: Int, isTimed: Boolean): Unit = {
+    val sources = a.moved(cls)
+    val old = if (a.movesBack(cls)) sources.map(s => rows.line(s).clone()) else null
+    var k = if (isTimed || sources.length == 0 || sources(0) != 0) 0 else 1
+    while (k < sources.length) {
+      val s = sources(k)
+      val moves = a.moves(s, cls)
+      val row = rows.line(s)
+      var same = if (moves.stays || s == 0) 1L else 0L
+      var i = 0
+      while (i < moves.length) { if (moves.target(i) == s) same += 1; i += 1 }
+      if (same != 1) Matrix.scale(row, same)
+      i = 0
+      while (i < moves.length) {
+        val t = moves.target(i)
+        if (t != NoState && t != s) {
+          val at = if (t < s && old != null) java.util.Arrays.binarySearch(sources, t) else -1
+          Matrix.add(row, if (at >= 0) old(at) else rows.line(t))
+        }
+        i += 1
+      }
+      k += 1
     }
   }
 
@@ -207,7 +232,7 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
 
   private def restart(): Unit = {
     middle = base
-    java.util.Arrays.fill(back.asInstanceOf[Array[AnyRef]], null)
+    back.clear()
     active = Array(1L)
   }
 
@@ -217,8 +242,7 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
     var i = base
     while (i != top) {
       classes(i & mask) = newClass(classes(i & mask))
-      val a = automaton()
-      push(a, classes(i & mask), touchedBy(a, classes(i & mask), timed(i & mask)))
+      push(automaton(), classes(i & mask), timed(i & mask)): Unit
       i += 1
     }
   }
@@ -257,21 +281,10 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
 }
 
 private[evaluate] object Counter {
-  private val Zero = new Array[Long](0)
-
-  private def targets(m: Moves): Iterator[Int] = (0 until m.length).iterator.map(m.target).filter(_ != NoState)
 
   /** Both at least 0; sticks at the largest long. */
   def plus(a: Long, b: Long): Long = { val c = a + b; if (c < 0) Long.MaxValue else c }
 
   def times(a: Long, b: Long): Long =
-    if (a == 0 || b == 0) 0L else if (Math.multiplyHigh(a, b) != 0 || a * b < 0) Long.MaxValue else a * b
-
-  private def sum(a: Array[Long], b: Array[Long]): Array[Long] = {
-    val (long, short) = if (a.length >= b.length) (a, b) else (b, a)
-    val c = long.clone()
-    var i = 0
-    while (i < short.length) { c(i) = plus(c(i), short(i)); i += 1 }
-    c
-  }
+    if (Math.multiplyHigh(a, b) != 0 || a * b < 0) Long.MaxValue else a * b
 }
