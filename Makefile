@@ -14,7 +14,7 @@ JVM := $(shell find jvm/engine/src/main jvm/spark/src/main 2>/dev/null)
 PY := $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
 TYPED := $(foreach d,python tests integration examples,$(if $(shell find $(d) -name '*.py' 2>/dev/null),$(d)))
 
-TARGETS := help setup jar wheel demo test test-scala test-python test-long lint fmt bench clean
+TARGETS := help setup jar wheel demo test test-scala test-python test-long lint fmt bench jmh clean
 .PHONY: $(TARGETS)
 .SUFFIXES:
 .NOTPARALLEL:
@@ -94,8 +94,11 @@ fmt: $(READY) ## format all sources
 	@scripts/sbt scalafmtAll scalafmtSbt
 	@$(RUN) -m ruff check --quiet --fix . ; $(RUN) -m ruff format .
 
-bench: $(READY) ## JMH benchmarks of the engine; ARGS goes to JMH
-	@scripts/env sh -c '[ -x "$$JAVA_HOME/bin/javac" ]' || { echo "The benchmarks need a Java with a compiler, and the one in use ($$(cat .tools/java-home)) has none: install a JDK 17 or later, run \`make setup\` and try again." >&2; exit 1; }
+bench: $(READY) ## the engine over its workloads, with the bars; ARGS='--only S3.*' picks workloads
+	@scripts/sbt "benchmarks/run $(ARGS)"
+
+jmh: $(READY) ## the same engine under JMH; ARGS goes to JMH
+	@scripts/env sh -c '[ -x "$$JAVA_HOME/bin/javac" ]' || { echo "JMH needs a Java with a compiler, and the one in use ($$(cat .tools/java-home)) has none: install a JDK 17 or later, run \`make setup\` and try again." >&2; exit 1; }
 	@scripts/sbt "benchmarks/Jmh/run $(ARGS)"
 
 clean: ## remove what was built (.venv and .tools stay)
