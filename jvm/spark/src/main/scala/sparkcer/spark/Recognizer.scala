@@ -4,7 +4,6 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.expressions.XXH64
 import org.apache.spark.unsafe.types.UTF8String
 
-import sparkcer.engine.ceql.Quantity
 import sparkcer.engine.evaluate.{Evaluator, Program, Substream}
 
 /** All that a task needs to turn events into match rows. It is sent to tasks as it is; the engine is compiled there.
@@ -45,10 +44,6 @@ final class Recognizer(plan: Plan) {
   private val program = Program(plan.query)
   val evaluator = new Evaluator(program)
   private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint)
-  private val limit = program.query.limit match {
-    case Some(Quantity.Number(n)) => n.toLong
-    case _                        => Long.MaxValue
-  }
 
   /** Reads the substream's next event and hands over the rows of the matches it closes, if they are to be reported. */
   def read(substream: Substream, ties: Ties, e: Event, report: Boolean = true)(emit: Array[Byte] => Unit): Unit = {
@@ -63,7 +58,7 @@ final class Recognizer(plan: Plan) {
     else {
       val matches = evaluator.matches
       var n = 0L
-      while (n < limit && matches.next()) {
+      while (matches.next()) {
         n += 1
         if (n > plan.maxMatchesPerEvent) throw tooMany(e)
         emit(writer.write(e.key, substream, matches))

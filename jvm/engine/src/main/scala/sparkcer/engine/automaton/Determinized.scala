@@ -8,7 +8,7 @@ import scala.collection.mutable
   * It is a cache and bounded as one: past `maxStates` states or about `maxBytes` bytes it is [[full]], and its owner
   * starts a new one with the states in use. It never forgets by itself, so a number stays valid as long as the object.
   */
-final class Determinized(construction: Construction, maxStates: Int, maxBytes: Long) {
+final class Determinized(construction: Construction, private var maxStates: Int, private var maxBytes: Long) {
   import Determinized._
 
   private val ids = mutable.HashMap.empty[Words, Int]
@@ -44,7 +44,17 @@ final class Determinized(construction: Construction, maxStates: Int, maxBytes: L
   private var isFull = false
   private def updateFull(): Unit = isFull = stateCount > maxStates || bytes > maxBytes
 
+  /** If what is here now is in use, it needs room to work in: as much again. */
+  def relax(): Unit = {
+    maxStates = math.max(maxStates, 2 * stateCount)
+    maxBytes = math.max(maxBytes, 2 * bytes)
+    updateFull()
+  }
+
   def configuration(state: Int): Array[Long] = configurations(state)
+
+  /** An order of states that does not depend on their numbers, and so not on what was met first. */
+  def compare(a: Int, b: Int): Int = java.util.Arrays.compare(configurations(a), configurations(b))
 
   /** The number of a state given as sets of CEA states. */
   def intern(configuration: Array[Long]): Int = {

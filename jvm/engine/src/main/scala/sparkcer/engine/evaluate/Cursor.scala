@@ -1,5 +1,7 @@
 package sparkcer.engine.evaluate
 
+import sparkcer.engine.automaton.Determinized
+
 /** Walks over all matches that an event closed, with output-linear delay. It keeps one match and the nodes still to
   * visit, never a set of matches.
   */
@@ -9,6 +11,7 @@ final private[evaluate] class Cursor extends Matches {
   // The last events of the matches: what they follow (0: nothing, the match starts there), and their label.
   private var headNodes = new Array[Int](4)
   private var headLabels = new Array[Int](4)
+  private var headStates = new Array[Int](4)
   private var heads = 0
   private var closing = 0
 
@@ -33,13 +36,18 @@ final private[evaluate] class Cursor extends Matches {
 
   def nonEmpty: Boolean = heads > 0
 
-  def addHead(node: Int, label: Int): Unit = {
+  /** Sorts the heads by the state they come from, see [[Evaluator.sort]]. */
+  def sortHeads(automaton: Determinized): Unit = Evaluator.sort(automaton, headStates, headLabels, heads, headNodes)
+
+  def addHead(node: Int, label: Int, state: Int): Unit = {
     if (heads == headNodes.length) {
       headNodes = java.util.Arrays.copyOf(headNodes, 2 * heads)
       headLabels = java.util.Arrays.copyOf(headLabels, 2 * heads)
+      headStates = java.util.Arrays.copyOf(headStates, 2 * heads)
     }
     headNodes(heads) = node
     headLabels(heads) = label
+    headStates(heads) = state
     heads += 1
   }
 

@@ -25,7 +25,7 @@ import sparkcer.engine.ceql.Consume
   * | OUTPUT, ENUMERATE               | [[Matches]]                                                       |
   */
 final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator.Limits()) {
-  private[evaluate] var automaton = newAutomaton(limits.states)
+  private[evaluate] var automaton = newAutomaton()
   private val substreams = ArrayBuffer.empty[Substream]
 
   private[evaluate] val cursor = new Cursor
@@ -36,7 +36,7 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
   private[evaluate] var epoch = 0L
   private[evaluate] val consume: Consume = program.query.consumeBy
 
-  private def newAutomaton(states: Int) = new Determinized(program.construction, states, limits.bytes)
+  private def newAutomaton() = new Determinized(program.construction, limits.states, limits.bytes)
 
   def newSubstream(): Substream = {
     val s = new Substream(this, substreams.length)
@@ -59,26 +59,34 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
   def classOf(mask: Long): Int = { makeRoom(); automaton.classOf(mask) }
   def classOf(mask: Array[Long]): Int = { makeRoom(); automaton.classOf(mask) }
 
-  /** A full cache is started anew with the states that are in use; none of them is ever dropped. If those alone are
-    * many, the next one may be larger.
+  /** A full cache is started anew with the states that are in use; none of them is ever dropped. If those alone fill
+    * it, it may grow.
     */
   private def makeRoom(): Unit =
     if (automaton.full) {
       val old = automaton
-      val used = new java.util.BitSet
-      substreams.foreach(_.states.foreach(s => used.set(s)))
-      automaton = newAutomaton(math.max(limits.states, 2 * used.cardinality))
+      automaton = newAutomaton()
       substreams.foreach(_.renumber(old))
+      automaton.relax()
     }
 
-  /** The matches of the event that was read last. */
-  def matches: Matches =
+  /** The matches of the event that was read last, at most as many as LIMIT says, from the first. */
+  def matches: Matches = {
+    val all = unlimited
+    program.limit match {
+      case Some(n) => new Limited(all, n)
+      case None    => all
+    }
+  }
+
+  private def unlimited: Matches = {
+    cursor.rewind()
     if (selection == null) cursor
     else {
-      cursor.rewind()
       selection.select()
       selection
     }
+  }
 
   /** How many matches the event that was read last has closed; `Long.MaxValue` stands for that many or more. Where the
     * query is `SELECT COUNT(*)` they are not listed for it, unless a strategy has to compare them.
@@ -86,11 +94,9 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
   def count: Long =
     if (program.countsRuns) runs
     else {
-      val all = matches
-      all.rewind()
+      val all = unlimited
       var n = 0L
       while (all.next()) n += 1
-      all.rewind()
       n
     }
   private[evaluate] var runs = 0L
@@ -99,18 +105,25 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
   private var noteStates = new Array[Int](16)
   private var noteNodes = new Array[Int](16)
   private var noteLabels = new Array[Int](16)
+  private var noteSources = new Array[Int](16)
 
-  private[evaluate] def note(i: Int, state: Int, node: Int, label: Int): Int = {
+  private[evaluate] def note(i: Int, state: Int, node: Int, label: Int, source: Int): Int = {
     if (i == noteStates.length) {
       noteStates = java.util.Arrays.copyOf(noteStates, 2 * i)
       noteNodes = java.util.Arrays.copyOf(noteNodes, 2 * i)
       noteLabels = java.util.Arrays.copyOf(noteLabels, 2 * i)
+      noteSources = java.util.Arrays.copyOf(noteSources, 2 * i)
     }
     noteStates(i) = state
     noteNodes(i) = node
     noteLabels(i) = label
+    noteSources(i) = source
     i + 1
   }
+
+  /** Sorts the first notes by where they come from. */
+  private[evaluate] def sortNotes(n: Int): Unit =
+    Evaluator.sort(automaton, noteSources, noteLabels, n, noteStates, noteNodes)
   private[evaluate] def noteState(i: Int): Int = noteStates(i)
   private[evaluate] def noteNode(i: Int): Int = noteNodes(i)
   private[evaluate] def noteLabel(i: Int): Int = noteLabels(i)
@@ -121,6 +134,33 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
 }
 
 object Evaluator {
+
+  /** Sorts the first `n` entries of arrays that stand side by side by state, in the order that does not depend on
+    * numbers, and by label. They are few.
+    */
+  private[evaluate] def sort(
+      a: Determinized,
+      states: Array[Int],
+      labels: Array[Int],
+      n: Int,
+      others: Array[Int]*
+  ): Unit = {
+    def swap(x: Array[Int], i: Int): Unit = { val h = x(i); x(i) = x(i - 1); x(i - 1) = h }
+    for (k <- 1 until n) {
+      var i = k
+      while (
+        i > 0 && {
+          val o = a.compare(states(i), states(i - 1))
+          o < 0 || o == 0 && labels(i) < labels(i - 1)
+        }
+      ) {
+        swap(states, i)
+        swap(labels, i)
+        others.foreach(swap(_, i))
+        i -= 1
+      }
+    }
+  }
 
   /** How large the cache of the determinized automaton may grow. */
   final case class Limits(states: Int = 10000, bytes: Long = 64L << 20)

@@ -22,3 +22,16 @@ trait Matches {
   def event(i: Int): Int
   def label(i: Int): Int
 }
+
+/** The first `limit` of some matches. */
+final private[evaluate] class Limited(all: Matches, limit: Long) extends Matches {
+  private var shown = 0L
+
+  def next(): Boolean = { shown += 1; shown <= limit && all.next() }
+  def rewind(): Unit = { shown = 0; all.rewind() }
+  def start: Int = all.start
+  def end: Int = all.end
+  def length: Int = all.length
+  def event(i: Int): Int = all.event(i)
+  def label(i: Int): Int = all.label(i)
+}

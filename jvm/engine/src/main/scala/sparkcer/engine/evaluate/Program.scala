@@ -14,6 +14,9 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   /** DISTINCT only matters where matches can share their events and differ in their start. */
   val distinct: Boolean = query.select.distinct && !cea.startsMarked
 
+  /** How many matches of one event are shown, if the query says so by a number. */
+  val limit: Option[Long] = query.limit.collect { case Quantity.Number(n) => n.min(Long.MaxValue).toLong }
+
   def guards: Seq[Guard] = cea.guards
 
   /** Does a window count events? */

@@ -36,6 +36,11 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     case _                              => -1L
   }
 
+  /** Under LIMIT the order in which matches come must not depend on how states happen to be numbered: neither on a
+    * restart nor on the events of other keys.
+    */
+  private val inOrder = evaluator.program.limit.isDefined
+
   /** In place of the tECS where matches are only counted. */
   private val counter = if (evaluator.program.countsRuns) new Counter(() => evaluator.automaton) else null
 
@@ -112,6 +117,10 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     }
     if (event == Substream.NotKept) false
     else {
+      if (inOrder) {
+        evaluator.sortNotes(adds)
+        cursor.sortHeads(automaton)
+      }
       if (adds > 0) writeNoted(adds)
       provisional = tecs.top == events.firstNode(event)
       if (tecs.top - sweepAt >= 0) sweep()
@@ -147,9 +156,9 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
       while (i < moves.length) {
         val label = moves.label(i)
         val target = moves.target(i)
-        if (moves.accepts(i) && timed) evaluator.cursor.addHead(node, label)
-        if (target >= state) add(target, node, event, label)
-        else if (target != NoState) adds = evaluator.note(adds, target, node, label)
+        if (moves.accepts(i) && timed) evaluator.cursor.addHead(node, label, state)
+        if (target >= state && !inOrder) add(target, node, event, label)
+        else if (target != NoState) adds = evaluator.note(adds, target, node, label, state)
         i += 1
       }
     }
