@@ -11,8 +11,12 @@ object Versions {
     p
   }
 
-  def apply(name: String): String =
-    Option(properties.getProperty(name)).getOrElse(sys.error(s"versions.properties has no $name"))
+  /** `-Dspark=4.1.3` builds for another Spark. */
+  def apply(name: String): String = sys.props
+    .get(name)
+    .filter(_ => name == "spark")
+    .orElse(Option(properties.getProperty(name)))
+    .getOrElse(sys.error(s"versions.properties has no $name"))
 
   /** `4.2` of `4.2.0`. */
   val sparkMinor: String = apply("spark").split('.').take(2).mkString(".")

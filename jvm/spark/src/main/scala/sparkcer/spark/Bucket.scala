@@ -84,7 +84,7 @@ final class Bucket(plan: Plan) {
     }
     if (reader.ties.lastTime.exists(_ > e.time)) out.late(e)
     else {
-      recognizer.read(reader.substream, reader.ties, e)(out.matched)
+      recognizer.read(reader.substream, reader.ties, e)(out.matched(_, e.time))
       reader.unsaved = true
     }
     keys.put(key, reader): Unit

@@ -1,5 +1,7 @@
 package sparkcer.spark
 
+import org.slf4j.LoggerFactory
+
 import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoder, Encoders}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
@@ -24,6 +26,7 @@ object Cer {
       val rows =
         if (!df.isStreaming) batch(events, binding, plan)
         else {
+          warnOfUnboundedState(binding, plan)
           val oneTask = binding.keys.isEmpty || binding.program.query.consumeBy == Consume.Any
           Stream.matches(events, plan, oneTask, df.sparkSession)
         }
@@ -46,6 +49,22 @@ object Cer {
     s"by ${b.time.name} ${b.time.dataType.sql}${b.order.fold("")(o => s", then ${o.name}")}",
     java.util.UUID.randomUUID().toString
   )
+
+  /** Once for each use of a query. */
+  private def warnOfUnboundedState(b: Binding, plan: Plan): Unit = {
+    val why =
+      if (b.program.query.within.isEmpty) Some("there is no WITHIN")
+      else if (b.program.countsEvents) Some("WITHIN counts events, and a key that falls silent counts none")
+      else if (plan.delay.isEmpty || !plan.windowIsTime) Some("no watermark tells that a window has passed")
+      else None
+    why.filter(_ => plan.idle.isEmpty && b.keys.nonEmpty || b.program.query.within.isEmpty).foreach { reason =>
+      LoggerFactory
+        .getLogger("sparkcer")
+        .warn(
+          s"[CER_UNBOUNDED_STATE] The state of this stream can grow without bound, because $reason. idle='7 days' drops keys that are silent so long."
+        )
+    }
+  }
 
   private val MaxMatches = "spark.cer.maxMatchesPerEvent"
   private val DefaultMaxMatches = 1000000L
@@ -107,24 +126,28 @@ object Cer {
       if (slices.isDefined) groupedBy(slices.get.cut(events), "slice")
       else if (b.keys.nonEmpty && consume != Consume.Any) groupedBy(events, "key")
       else events.repartition(1).sortWithinPartitions(order: _*).mapPartitions(new Batch(plan, grouped = false, None))
-    rows.toDF("row").withColumn("late", lit(null).cast(BinaryType))
+    rows.toDF("row").withColumns(Map("late" -> lit(null).cast(BinaryType), "end" -> lit(null)))
   }
 
-  /** Typed columns from the bytes of match rows and of late events. */
+  /** Typed columns from the bytes of match rows and of late events. In event time `end` is the column that Spark knows
+    * to carry the watermark, so that a windowed aggregation over matches works.
+    */
   private def output(rows: DataFrame, b: Binding, plan: Plan): DataFrame = {
     val unpacked = rows.select(
       unpack(col("row"), plan.schema.row, always = !plan.lateRows).as("m"),
-      unpack(col("late"), plan.schema.event, always = false).as("late")
+      unpack(col("late"), plan.schema.event, always = false).as("late"),
+      col("end")
     )
-    def field(name: String): Column = col("m").getField(name)
-    val keys = b.keys.map(k => field("key").getField(k.name).as(k.name))
+    def field(name: String): Column = col("m").getField(name).as(name)
+    val keys = b.keys.map(k => col("m").getField("key").getField(k.name).as(k.name))
+    val end = if (plan.delay.isDefined) col("end") else field("end")
     val columns =
-      if (b.program.counts) keys ++ Vector("end", "matches").map(n => field(n).as(n))
+      if (b.program.counts) keys ++ Vector(end, field("matches"))
       else
-        Vector(field("match_id").as("match_id")) ++ keys ++ Vector("start", "end").map(n => field(n).as(n)) ++
+        Vector(field("match_id")) ++ keys ++ Vector(field("start"), end) ++
           b.program.columns.map { c =>
             val whole = field(c.variable)
-            b.attributes(c).fold(whole)(fields => narrowed(whole, c, fields.map(_.name))).as(c.variable)
+            b.attributes(c).fold(whole)(fields => narrowed(whole, c, fields.map(_.name)).as(c.variable))
           }
     unpacked.select(columns ++ (if (plan.lateRows) Vector(col("late")) else Vector.empty): _*)
   }

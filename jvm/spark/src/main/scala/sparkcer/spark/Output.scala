@@ -1,9 +1,15 @@
 package sparkcer.spark
 
+import java.sql.Timestamp
+
 import scala.collection.mutable
 
-/** What comes out of a bucket: a match row, a late event, or, with neither, the counts of a micro-batch. */
-final case class StreamOutput(row: Array[Byte], late: Array[Byte], counts: Counts)
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+
+/** What comes out of a bucket: a match row with its end, a late event, or, with neither, the counts of a micro-batch.
+  * The end is there for Spark, which carries the event time on by it.
+  */
+final case class StreamOutput(row: Array[Byte], end: Timestamp, late: Array[Byte], counts: Counts)
 
 /** What happened in a bucket in one micro-batch, and from `buckets` on, how it stands after it. */
 final case class Counts(
@@ -20,19 +26,22 @@ final case class Counts(
 )
 
 /** Collects what a bucket puts out. */
-final class Output(lateRows: Boolean) {
+final class Output(lateRows: Boolean, eventTime: Boolean) {
   val counts = Counts()
   private val rows = mutable.ArrayBuffer.empty[StreamOutput]
 
-  def matched(row: Array[Byte]): Unit = {
+  /** @param end
+    *   the time of the closing event, in microseconds if it is an event time
+    */
+  def matched(row: Array[Byte], end: Long): Unit = {
     counts.matches += 1
-    rows += StreamOutput(row, null, null)
+    rows += StreamOutput(row, if (eventTime) DateTimeUtils.toJavaTimestamp(end) else null, null, null)
   }
 
   def late(e: Event): Unit = {
     counts.late += 1
-    if (lateRows) rows += StreamOutput(null, e.payload.drop(Payload.Head), null)
+    if (lateRows) rows += StreamOutput(null, null, e.payload.drop(Payload.Head), null)
   }
 
-  def result(): Iterator[StreamOutput] = rows.iterator ++ Iterator.single(StreamOutput(null, null, counts))
+  def result(): Iterator[StreamOutput] = rows.iterator ++ Iterator.single(StreamOutput(null, null, null, counts))
 }

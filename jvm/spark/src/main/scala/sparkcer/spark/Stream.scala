@@ -16,7 +16,9 @@ object Stream {
   private val Provider = "spark.sql.streaming.stateStore.providerClass"
   private val RocksDb = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
-  /** Columns `row` (a match) and `late` (an event that came too late, if those are asked for), one of them NULL. */
+  /** Columns `row` (a match), `end` (its end, with the watermark, if there is one) and `late` (an event that came too
+    * late, if those are asked for).
+    */
   def matches(events: Dataset[Event], plan: Plan, oneTask: Boolean, spark: SparkSession): DataFrame = {
     checkStore(spark)
     implicit val bucketed: Encoder[BucketEvent] = Encoders.product[BucketEvent]
@@ -24,8 +26,8 @@ object Stream {
     implicit val output: Encoder[StreamOutput] = Encoders.product[StreamOutput]
     val buckets = if (oneTask) 1 else spark.conf.get("spark.sql.shuffle.partitions").toInt
     val cacheBytes = spark.conf.get(CacheBytes, (Runtime.getRuntime.maxMemory / 4).toString).toLong
-    val time = if (plan.delay.isDefined) TimeMode.EventTime() else TimeMode.None()
-    events
+    val processor = new Processor(plan, cacheBytes)
+    val grouped = events
       .toDF()
       .select(
         pmod(hash(col("key")), lit(buckets)).as("bucket"),
@@ -33,11 +35,14 @@ object Stream {
       )
       .as[BucketEvent]
       .groupByKey(_.bucket)
-      .transformWithState(new Processor(plan, cacheBytes), time, OutputMode.Append())
+    val rows =
+      if (plan.delay.isDefined) grouped.transformWithState(processor, "end", OutputMode.Append())
+      else grouped.transformWithState(processor, TimeMode.None(), OutputMode.Append())
+    rows
       .toDF()
       .observe("spark_cer", measures.head, measures.tail: _*)
       .where("counts IS NULL")
-      .select("row", "late")
+      .select("row", "end", "late")
   }
 
   private val CacheBytes = "spark.cer.engineCacheBytes"
@@ -80,7 +85,7 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
     log.check(about)
     val head = log.head
     val live = EngineCache.take(key, head).getOrElse(Bucket.load(plan, log.read(), head))
-    val out = new Output(plan.lateRows)
+    val out = new Output(plan.lateRows, plan.delay.isDefined)
     action(live, out)
     if (live.isEmpty && plan.delay.isEmpty) log.clear()
     else {

@@ -18,6 +18,7 @@ object SparkSuite {
     .master("local[2]")
     .appName("spark-cer")
     .config("spark.sql.shuffle.partitions", "2")
+    .config("spark.sql.extensions", "sparkcer.CerExtension")
     .config(
       "spark.sql.streaming.stateStore.providerClass",
       "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

@@ -139,6 +139,45 @@ class StreamSuite extends SparkSuite {
     assert(refused.getMessage.contains("Start with a new checkpointLocation"), refused.getMessage)
   }
 
+  test("a windowed aggregation over matches works") {
+    val input = MemoryStream[Row]
+    val perMinute = columns(input.toDF())
+      .withWatermark("ts", "5 seconds")
+      .cer("SELECT * FROM S WHERE (A ; B) PARTITION BY [key] WITHIN 10 seconds")
+      .groupBy(org.apache.spark.sql.functions.window($"end", "10 seconds"))
+      .count()
+    val running = perMinute.writeStream.format("memory").queryName("per_minute").outputMode("append").start()
+    try {
+      Seq(
+        Seq(event("A", 0, 1, "k"), event("B", 1, 2, "k"), event("B", 2, 3, "k")),
+        Seq(event("A", 11, 4, "k"), event("B", 12, 5, "k")),
+        Seq(event("X", 100, 6, "k")),
+        Seq(event("X", 101, 7, "k"))
+      ).foreach { rows => input.addData(rows: _*); running.processAllAvailable() }
+      assertEquals(
+        spark.table("per_minute").orderBy("window").select("count").as[Long].collect().toSeq,
+        Seq(2L, 1L)
+      )
+    } finally running.stop()
+  }
+
+  test("idle keys are dropped and counted") {
+    val input = MemoryStream[Row]
+    val running = columns(input.toDF())
+      .cer(query.replace(" WITHIN 10 seconds", ""), time = "ts", idle = "1 minute")
+      .writeStream
+      .format("noop")
+      .start()
+    try {
+      Seq(event("A", 0, 1, "a"), event("A", 1, 2, "b"), event("A", 100, 3, "c")).foreach { e =>
+        input.addData(e)
+        running.processAllAvailable()
+      }
+      val counted = running.recentProgress.toVector.flatMap(p => Option(p.observedMetrics.get("spark_cer")))
+      assert(counted.map(_.getAs[Long]("idle")).sum >= 1, counted.toString)
+    } finally running.stop()
+  }
+
   test("without a watermark, the order of arrival; counts too") {
     val all = Seq(event("A", 0, 1, "k"), event("A", 1, 2, "k"), event("B", 2, 3, "k"), event("C", 3, 4, "k"))
     stream(new Running(query.replace("SELECT *", "SELECT COUNT(*)"), watermark = false)) { s =>

@@ -1,8 +1,9 @@
 package org.apache.spark.sql.sparkcer
 
-import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.classic.ExpressionUtils
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.{Dataset => ClassicDataset, ExpressionUtils}
 
 /** The few places where Spark has a door that is only open to its own packages. */
 object Bridge {
@@ -23,6 +24,11 @@ object Bridge {
   /** The SQL text as an expression that is not resolved yet. */
   def parse(df: DataFrame, sql: String): Expression =
     df.sparkSession.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sessionState.sqlParser.parseExpression(sql)
+
+  /** A plan as a DataFrame of the active session, and back. */
+  def dataFrame(plan: LogicalPlan): DataFrame =
+    ClassicDataset.ofRows(SparkSession.active.asInstanceOf[org.apache.spark.sql.classic.SparkSession], plan)
+  def planOf(df: DataFrame): LogicalPlan = df.queryExecution.analyzed
 
   /** Is a name the same as another, as this session compares them? */
   def sameName(df: DataFrame): (String, String) => Boolean =
