@@ -3,6 +3,7 @@ package sparkcer.spark
 import scala.collection.mutable
 
 import sparkcer.engine.evaluate.Substream
+import sparkcer.engine.state.Bytes
 
 /** Runs a query over the sorted events of a partition. Matches come out as they are found, one event's at a time.
   *
@@ -26,7 +27,7 @@ final class Batch(plan: Plan, grouped: Boolean, slices: Option[Slices])
 
   /** The substream of an event: the current one if keys come one after the other, else looked up. */
   final private class Substreams(recognizer: Recognizer) {
-    private val byKey = mutable.HashMap.empty[Seq[Byte], (Substream, Ties)]
+    private val byKey = mutable.HashMap.empty[Bytes, (Substream, Ties)]
     private var key: Array[Byte] = _
     private var slice = 0L
     private var current: (Substream, Ties) = _
@@ -36,7 +37,7 @@ final class Batch(plan: Plan, grouped: Boolean, slices: Option[Slices])
         if (grouped) {
           if (current != null) recognizer.evaluator.remove(current._1)
           current = fresh()
-        } else current = byKey.getOrElseUpdate(e.key.toSeq, fresh())
+        } else current = byKey.getOrElseUpdate(new Bytes(e.key), fresh())
         key = e.key
         slice = e.slice
       }

@@ -6,7 +6,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import sparkcer.engine.evaluate.{Partitions, Substream}
-import sparkcer.engine.state.{Frame, WireReader, WireWriter}
+import sparkcer.engine.state.{Bytes, Frame, WireReader, WireWriter}
 
 /** The substreams of a bucket, and the events that wait for their turn. It lives as long as its executor keeps it, and
   * is saved piece by piece.
@@ -20,7 +20,7 @@ final class Bucket(plan: Plan) {
   private var partitions = new Partitions(recognizer.evaluator)
 
   /** Keys from the one that is silent longest to the one read last. */
-  private val keys = new java.util.LinkedHashMap[Bucket.Key, Bucket.Reader]
+  private val keys = new java.util.LinkedHashMap[Bytes, Bucket.Reader]
 
   private val held = new PriorityQueue[Event](Bucket.InOrder)
   private val newlyHeld = mutable.ArrayBuffer.empty[Event]
@@ -77,7 +77,7 @@ final class Bucket(plan: Plan) {
   }
 
   private def evaluate(e: Event, out: Output): Unit = {
-    val key = new Bucket.Key(e.key)
+    val key = new Bytes(e.key)
     val reader = Option(keys.remove(key)).getOrElse {
       val s = partitions.getOrCreate(e.key)
       new Bucket.Reader(s, Ties.load(s.attachment))
@@ -106,7 +106,7 @@ final class Bucket(plan: Plan) {
       val last = entry.getValue.ties.lastTime.getOrElse(Long.MinValue)
       if (last < passed || last < idle) {
         if (last >= passed) out.counts.idle += 1
-        partitions.remove(entry.getKey.bytes)
+        partitions.remove(entry.getKey.array)
         all.remove()
       } else going = false
     }
@@ -178,8 +178,8 @@ final class Bucket(plan: Plan) {
       in.array()
     }
     partitions = Partitions.load(recognizer.evaluator, engine)
-    val readers = mutable.ArrayBuffer.empty[(Bucket.Key, Bucket.Reader)]
-    partitions.foreach((key, s) => readers += ((new Bucket.Key(key), new Bucket.Reader(s, Ties.load(s.attachment)))))
+    val readers = mutable.ArrayBuffer.empty[(Bytes, Bucket.Reader)]
+    partitions.foreach((key, s) => readers += ((new Bytes(key), new Bucket.Reader(s, Ties.load(s.attachment)))))
     readers.sortBy(_._2.ties.lastTime).foreach { case (key, reader) => keys.put(key, reader) }
   }
 }
@@ -199,14 +199,6 @@ object Bucket {
 
   final private class Reader(val substream: Substream, val ties: Ties) {
     var unsaved = false
-  }
-
-  final private class Key(val bytes: Array[Byte]) {
-    override val hashCode: Int = java.util.Arrays.hashCode(bytes)
-    override def equals(other: Any): Boolean = other match {
-      case k: Key => java.util.Arrays.equals(bytes, k.bytes)
-      case _      => false
-    }
   }
 
   private val InOrder: Comparator[Event] = (a, b) => {

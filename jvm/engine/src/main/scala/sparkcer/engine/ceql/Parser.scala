@@ -35,7 +35,8 @@ object Parser {
     new Parser(text).query()
   }
 
-  private val Reserved =
+  /** Words that are no names unless in backticks. */
+  private[ceql] val Reserved =
     Set(
       "SELECT",
       "FROM",

@@ -84,31 +84,7 @@ object Printer {
   private def name(x: String): String =
     if (x.matches("(?U)[\\p{L}_][\\p{L}\\p{N}_]*") && !Quote(x.toUpperCase)) x else "`" + x.replace("`", "``") + "`"
 
-  private val Quote = Set(
-    "SELECT",
-    "FROM",
-    "WHERE",
-    "FILTER",
-    "AND",
-    "OR",
-    "ALL",
-    "NOT",
-    "AS",
-    "PARTITION",
-    "WITHIN",
-    "CONSUME",
-    "LIMIT",
-    "DISTINCT",
-    "ANY",
-    "NEXT",
-    "LAST",
-    "MAX",
-    "STRICT",
-    "NONE",
-    "COUNT",
-    "BY",
-    "EVENTS",
-    "EVENT",
-    "PART"
-  )
+  /** Words that are read as something else in some places only. */
+  private val Quote = Parser.Reserved ++
+    Set("DISTINCT", "ANY", "NEXT", "LAST", "MAX", "STRICT", "NONE", "COUNT", "BY", "EVENTS", "EVENT", "PART")
 }

@@ -2,7 +2,7 @@ package sparkcer.engine.evaluate
 
 import scala.collection.mutable
 
-import sparkcer.engine.state.{Frame, StateException, WireReader}
+import sparkcer.engine.state.{Bytes, Frame, StateException, WireReader}
 
 /** The substreams of a query by key, and their state as bytes: a full piece, and after it pieces with what changed
   * since the piece before. All pieces in order give the same substreams again. Determinized states are written as sets
@@ -12,27 +12,27 @@ import sparkcer.engine.state.{Frame, StateException, WireReader}
   * size goes with the events read, not with the partial matches held.
   */
 final class Partitions(val evaluator: Evaluator) {
-  private val byKey = mutable.LinkedHashMap.empty[Partitions.Key, Substream]
-  private val gone = mutable.LinkedHashSet.empty[Partitions.Key]
+  private val byKey = mutable.LinkedHashMap.empty[Bytes, Substream]
+  private val gone = mutable.LinkedHashSet.empty[Bytes]
 
   def size: Int = byKey.size
 
-  def get(key: Array[Byte]): Option[Substream] = byKey.get(new Partitions.Key(key))
+  def get(key: Array[Byte]): Option[Substream] = byKey.get(new Bytes(key))
 
   def getOrCreate(key: Array[Byte]): Substream =
-    byKey.getOrElseUpdate(new Partitions.Key(key), evaluator.newSubstream())
+    byKey.getOrElseUpdate(new Bytes(key), evaluator.newSubstream())
 
   def remove(key: Array[Byte]): Unit =
-    byKey.remove(new Partitions.Key(key)).foreach { s =>
+    byKey.remove(new Bytes(key)).foreach { s =>
       evaluator.remove(s)
-      if (s.saved) gone += new Partitions.Key(key)
+      if (s.saved) gone += new Bytes(key)
     }
 
-  def foreach(f: (Array[Byte], Substream) => Unit): Unit = byKey.foreach { case (k, s) => f(k.bytes, s) }
+  def foreach(f: (Array[Byte], Substream) => Unit): Unit = byKey.foreach { case (k, s) => f(k.array, s) }
 
   /** Removes the substreams that can have no part in a match that starts at `bound` or later, and says how many. */
   def expire(bound: Long): Int = {
-    val dead = byKey.iterator.collect { case (k, s) if s.expire(bound) => k.bytes }.toVector
+    val dead = byKey.iterator.collect { case (k, s) if s.expire(bound) => k.array }.toVector
     dead.foreach(remove)
     dead.length
   }
@@ -47,13 +47,13 @@ final class Partitions(val evaluator: Evaluator) {
     out.byte(if (full) Partitions.Full else Partitions.Changes)
     if (!full) {
       out.int(gone.size)
-      gone.foreach(k => out.array(k.bytes))
+      gone.foreach(k => out.array(k.array))
     }
     gone.clear()
     val records = byKey.filter { case (_, s) => full || s.changed }
     out.int(records.size)
     records.foreach { case (k, s) =>
-      out.array(k.bytes)
+      out.array(k.array)
       s.save(out, full)
     }
   }
@@ -62,7 +62,7 @@ final class Partitions(val evaluator: Evaluator) {
     if (in.byte() == Partitions.Full) {
       byKey.values.foreach(evaluator.remove)
       byKey.clear()
-    } else (0 until in.int()).foreach(_ => byKey.remove(new Partitions.Key(in.array())).foreach(evaluator.remove))
+    } else (0 until in.int()).foreach(_ => byKey.remove(new Bytes(in.array())).foreach(evaluator.remove))
     (0 until in.int()).foreach { _ =>
       val key = in.array()
       getOrCreate(key).restore(in)
@@ -80,14 +80,5 @@ object Partitions {
     val partitions = new Partitions(evaluator)
     pieces.foreach(p => partitions.restore(Frame.read(p)))
     partitions
-  }
-
-  /** Bytes that compare by content. */
-  final private class Key(val bytes: Array[Byte]) {
-    override val hashCode: Int = java.util.Arrays.hashCode(bytes)
-    override def equals(other: Any): Boolean = other match {
-      case k: Key => java.util.Arrays.equals(bytes, k.bytes)
-      case _      => false
-    }
   }
 }

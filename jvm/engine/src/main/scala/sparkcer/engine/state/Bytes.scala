@@ -1,0 +1,10 @@
+package sparkcer.engine.state
+
+/** Bytes that compare by content, as the key of a map. They must not be changed any more. */
+final class Bytes(val array: Array[Byte]) {
+  override val hashCode: Int = java.util.Arrays.hashCode(array)
+  override def equals(other: Any): Boolean = other match {
+    case b: Bytes => java.util.Arrays.equals(array, b.array)
+    case _        => false
+  }
+}
