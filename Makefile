@@ -5,6 +5,8 @@ ARGS ?=
 VERSION := $(shell sed -n 's/^version=//p' versions.properties)
 SPARK := $(shell sed -n 's/^spark=\([0-9]*\.[0-9]*\).*/\1/p' versions.properties)
 JAR := dist/spark-cer_$(SPARK)_2.13-$(VERSION).jar
+OTHERS := $(shell sed -n 's/^otherSparks=//p' versions.properties)
+OTHER_JARS := $(foreach v,$(OTHERS),dist/spark-cer_$(basename $(v))_2.13-$(VERSION).jar)
 WHEEL := dist/spark_cer-$(VERSION)-py3-none-any.whl
 READY := .tools/ready
 RUN := scripts/env .venv/bin/python
@@ -14,14 +16,14 @@ JVM := $(shell find jvm/engine/src/main jvm/spark/src/main 2>/dev/null)
 PY := $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
 TYPED := $(foreach d,python tests integration examples,$(if $(shell find $(d) -name '*.py' 2>/dev/null),$(d)))
 
-TARGETS := help setup jar wheel demo test test-scala test-python test-long lint fmt bench jmh clean
+TARGETS := help setup jar wheel demo test test-scala test-python test-long test-matrix lint fmt bench jmh clean
 .PHONY: $(TARGETS)
 .SUFFIXES:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 # Asked here and not by a catch-all rule, which would take `make tests` for the folder of that name and do nothing.
-UNKNOWN := $(filter-out $(TARGETS) $(JAR) $(WHEEL) dist/core.jar,$(MAKECMDGOALS))
+UNKNOWN := $(filter-out $(TARGETS) $(JAR) $(OTHER_JARS) $(WHEEL) dist/core.jar,$(MAKECMDGOALS))
 ifneq ($(UNKNOWN),)
 $(error There is no target "$(firstword $(UNKNOWN))"; choose one of: $(TARGETS))
 endif
@@ -46,12 +48,16 @@ $(JAR): $(JVM) build.sbt versions.properties $(wildcard project/*.sbt project/*.
 	@echo "Compiling the jar ..."
 	@scripts/sbt spark/dist
 
+$(OTHER_JARS): dist/spark-cer_%_2.13-$(VERSION).jar: $(JVM) build.sbt versions.properties | $(READY)
+	@echo "Compiling the jar for Spark $* ..."
+	@SBT_OPTS=-Dspark=$(filter $*.%,$(OTHERS)) scripts/sbt spark/dist
+
 dist/core.jar: $(JAR)
 	@cp $(JAR) $@
 
-wheel: $(WHEEL) ## dist/spark_cer-*.whl, with the jar inside
+wheel: $(WHEEL) ## dist/spark_cer-*.whl, with a jar for each supported Spark inside
 
-$(WHEEL): $(JAR) $(PY) pyproject.toml scripts/hatch_build.py $(wildcard README.md LICENSE) | $(READY)
+$(WHEEL): $(JAR) $(OTHER_JARS) $(PY) pyproject.toml scripts/hatch_build.py $(wildcard README.md LICENSE) | $(READY)
 	@echo "Building the wheel ..."
 	@rm -f dist/*.whl
 	@.venv/bin/python -m hatchling build -t wheel -d dist
@@ -61,7 +67,7 @@ demo: $(JAR) ## find patterns in generated events, in batch and as a stream
 
 # The jar is removed first, so that the Python tests never see an old one.
 define TEST
-rm -f dist/*.jar; \
+rm -f $(JAR) dist/core.jar; \
 scripts/sbt spark/dist test; scala=$$?; \
 [ -f $(JAR) ] || { echo "The jar did not compile, so the Python tests were not run." >&2; exit 1; }; \
 [ $$scala = 0 ] || echo "The Scala tests failed (see above); the Python tests follow." >&2; \
@@ -81,6 +87,17 @@ test-python: $(JAR) ## the Python tests; ARGS='-k stream' goes to pytest
 test-long: export CER_LONG = 1
 test-long: $(READY) ## all tests in their long form, and integration/
 	@$(call TEST,tests integration)
+
+test-matrix: $(JAR) $(OTHER_JARS) ## the Python tests on each supported Spark
+	@for v in $(OTHERS); do \
+	  [ -x .tools/spark-$$v/bin/python ] || { echo "Installing PySpark $$v into .tools (about 450 MB, once) ..."; \
+	    $(PYTHON) -m venv .tools/spark-$$v && .tools/spark-$$v/bin/python -m pip install -q pyspark==$$v pytest || exit 1; }; \
+	  echo "On Spark $$v:"; \
+	  PYSPARK_PYTHON= scripts/env env PYSPARK_PYTHON=$(CURDIR)/.tools/spark-$$v/bin/python PYSPARK_DRIVER_PYTHON=$(CURDIR)/.tools/spark-$$v/bin/python \
+	    .tools/spark-$$v/bin/python -m pytest $(or $(ARGS),tests/test_cer.py tests/test_errors.py) || exit 1; \
+	done
+	@echo "On Spark $(SPARK):"
+	@$(RUN) -m pytest $(or $(ARGS),tests/test_cer.py tests/test_errors.py)
 
 lint: $(READY) ## scalafmt, fatal warnings, ruff, mypy
 	@status=0; \

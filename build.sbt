@@ -45,7 +45,8 @@ val sparkJava = Seq(
   "-Dio.netty.tryReflectionSetAccessible=true"
 )
 
-lazy val dist = taskKey[File]("The jar for spark-submit in dist/, under its full name and as core.jar.")
+lazy val dist =
+  taskKey[File]("The jar for spark-submit in dist/, under its full name and, for the main Spark, as core.jar.")
 
 /** CEQL, automata, tECS, evaluation. Knows no Spark and has no dependency. */
 lazy val engine = (project in file("jvm/engine"))
@@ -58,6 +59,7 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(tested)
   .settings(
     name := "spark-cer",
+    target := baseDirectory.value / (if (Versions.isOther) s"target/spark-${Versions.sparkMinor}" else "target"),
     libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark") % Provided,
     Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false"),
     Test / javaOptions += s"-Dlog4j2.configurationFile=${(ThisBuild / baseDirectory).value / "project" / "log4j2.properties"}",
@@ -66,8 +68,10 @@ lazy val spark = (project in file("jvm/spark"))
     dist := {
       val jar = assembly.value
       val folder = (ThisBuild / baseDirectory).value / "dist"
-      IO.delete((folder * "*.jar").get())
-      for (name <- Seq("core.jar", jar.getName)) IO.copyFile(jar, folder / name)
+      // Older jars for this Spark go; core.jar is for the Spark of versions.properties.
+      IO.delete((folder * s"spark-cer_${Versions.sparkMinor}_*.jar").get())
+      val names = if (Versions.isOther) Seq(jar.getName) else Seq("core.jar", jar.getName)
+      names.foreach(name => IO.copyFile(jar, folder / name))
       folder / jar.getName
     }
   )

@@ -72,8 +72,13 @@ class Job:
         return max(names, default=-1) + 1
 
     def wait_for_commits(self, more: int) -> None:
-        """Until the query runs and so many more micro-batches are done, or the job has ended."""
-        wait(lambda: (self.folder / "running").exists() or self.ended(), 120)
+        """Until the query runs and so many more micro-batches are done, or the job has ended.
+
+        The first micro-batch must have begun: Spark refuses a checkpoint in which the write of the very first offset
+        was cut short (STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY), and has read nothing then.
+        """
+        begun = [self.folder / "running", self.folder / "checkpoint" / "offsets"]
+        wait(lambda: (begun[0].exists() and any(begun[1].glob("[0-9]*"))) or self.ended(), 120)
         wait(lambda: self.commits() >= self.before + more or self.ended(), 120)
 
     def ended(self) -> bool:
@@ -114,6 +119,6 @@ def assert_same_as_batch(spark: SparkSession, folder: Path) -> None:
     batch = stream_job.matches(spark.read.schema(stream_job.SCHEMA).csv(str(folder / "events")))
     found, right = rows(sink), rows(batch)
     assert sum(right.values()) > 100
-    assert sum((right - found).values()) == 0, f"lost: {list((right - found))[:3]}"
-    assert sum((found - right).values()) == 0, f"doubled or wrong: {list((found - right))[:3]}"
+    assert sum((right - found).values()) == 0, f"lost: {list(right - found)[:3]}"
+    assert sum((found - right).values()) == 0, f"doubled or wrong: {list(found - right)[:3]}"
     assert sink.select("match_id").distinct().count() == sum(found.values())

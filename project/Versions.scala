@@ -18,6 +18,9 @@ object Versions {
     .orElse(Option(properties.getProperty(name)))
     .getOrElse(sys.error(s"versions.properties has no $name"))
 
+  /** Is this a build for another Spark than the one of versions.properties? */
+  val isOther: Boolean = apply("spark") != properties.getProperty("spark")
+
   /** `4.2` of `4.2.0`. */
   val sparkMinor: String = apply("spark").split('.').take(2).mkString(".")
 }

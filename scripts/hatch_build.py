@@ -26,8 +26,8 @@ class Jar(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":  # the package then finds the jar in dist/
             return
         known = versions(self.root)
-        spark = known["spark"].rsplit(".", 1)[0]
-        jar = f"spark-cer_{spark}_2.13-{known['version']}.jar"
-        if not Path(self.root, "dist", jar).is_file():
-            raise SystemExit(f"There is no dist/{jar} to put into the wheel: run `make wheel`, which builds it.")
-        build_data["force_include"][f"dist/{jar}"] = f"spark_cer/jars/{jar}"
+        for spark in [known["spark"], *known["otherSparks"].split()]:
+            jar = f"spark-cer_{spark.rsplit('.', 1)[0]}_2.13-{known['version']}.jar"
+            if not Path(self.root, "dist", jar).is_file():
+                raise SystemExit(f"There is no dist/{jar} to put into the wheel: run `make wheel`, which builds it.")
+            build_data["force_include"][f"dist/{jar}"] = f"spark_cer/jars/{jar}"

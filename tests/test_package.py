@@ -22,13 +22,23 @@ def test_the_jar_fits_the_installed_spark() -> None:
     assert jar().name == f"spark-cer_4.2_2.13-{spark_cer.__version__}.jar"
 
 
-def test_another_spark_gets_a_sentence() -> None:
+def test_another_spark_gets_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for minor in ("4.1", "4.2"):
+        (tmp_path / f"spark-cer_{minor}_2.13-{spark_cer.__version__}.jar").touch()
+    monkeypatch.setattr("spark_cer._jar._FOLDERS", [tmp_path])
+    assert jar("4.1.9").name == f"spark-cer_4.1_2.13-{spark_cer.__version__}.jar"
     with pytest.raises(PySparkRuntimeError) as caught:
         jar("3.5.1")
     assert str(caught.value) == (
-        f"spark-cer {spark_cer.__version__} was built for Spark 4.2, and this is PySpark 3.5.1: "
+        f"spark-cer {spark_cer.__version__} was built for Spark 4.1, 4.2, and this is PySpark 3.5.1: "
         "install pyspark==4.2.*, or a spark-cer for Spark 3.5."
     )
+
+
+def test_no_jar_at_all_gets_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spark_cer._jar._FOLDERS", [tmp_path])
+    with pytest.raises(PySparkRuntimeError, match="has no jar in .*: run `make jar` in the source tree."):
+        jar()
 
 
 def test_configure_keeps_what_is_set() -> None:
