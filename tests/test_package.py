@@ -37,7 +37,7 @@ def test_another_spark_gets_a_sentence(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_no_jar_at_all_gets_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spark_cer._jar._FOLDERS", [tmp_path])
-    with pytest.raises(PySparkRuntimeError, match="has no jar in .*: run `make jar` in the source tree."):
+    with pytest.raises(PySparkRuntimeError, match=r"has no jar in .*: run `make jar` in the source tree."):
         jar()
 
 

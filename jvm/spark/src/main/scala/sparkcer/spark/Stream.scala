@@ -109,5 +109,8 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
 }
 
 private object Processor {
-  def toMicros(millis: Long): Long = if (millis > Long.MaxValue / 1000) Long.MaxValue else millis * 1000
+
+  /** Spark's watermark starts at 0, which would make every event before 1970 late. */
+  def toMicros(millis: Long): Long =
+    if (millis <= 0) Long.MinValue else if (millis > Long.MaxValue / 1000) Long.MaxValue else millis * 1000
 }
