@@ -1,4 +1,7 @@
-// The runner measures in a Java of its own, with nothing else in it and a collector that takes no time from its thread.
+// The runners measure in a Java of their own, with nothing else in it and a collector that takes no time from its thread.
 Compile / run / mainClass := Some("sparkcer.benchmarks.EngineBenchmark")
 run / fork := true
-run / javaOptions ++= Seq("-Xmx2g", "-XX:+UseSerialGC")
+run / javaOptions ++= Seq("-Xmx4g", "-XX:+UseSerialGC", "-Dspark.ui.enabled=false")
+
+// For SparkBenchmark: what Spark needs opened, as in the tests of the Spark layer, and its log.
+run / javaOptions ++= (LocalProject("spark") / Test / javaOptions).value.filterNot(_.startsWith("-Xmx"))

@@ -1,9 +1,11 @@
 package sparkcer.spark
 
-import java.util.{Comparator, PriorityQueue}
+import java.util.Comparator
 
 import scala.collection.mutable
-import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.catalyst.expressions.Murmur3HashFunction
+import org.apache.spark.sql.types.IntegerType
 
 import sparkcer.engine.evaluate.{Partitions, Substream}
 import sparkcer.engine.state.{Bytes, Frame, WireReader, WireWriter}
@@ -20,9 +22,9 @@ final class Bucket(plan: Plan) {
   private var partitions = new Partitions(recognizer.evaluator)
 
   /** Keys from the one that is silent longest to the one read last. */
-  private val keys = new java.util.LinkedHashMap[Bytes, Bucket.Reader]
+  private val keys = new java.util.LinkedHashMap[Bytes, Bucket.Reader](16, 0.75f, true)
 
-  private val held = new PriorityQueue[Event](Bucket.InOrder)
+  private val held = new Held
   private val newlyHeld = mutable.ArrayBuffer.empty[Event]
 
   /** The largest time met, and the time before which everything is read: an older event is late. */
@@ -40,25 +42,26 @@ final class Bucket(plan: Plan) {
   /** Reads what a micro-batch brings.
     *
     * @param watermark
-    *   Spark's, in the units of the clock
+    *   the time before which everything is past for Spark: an older event is late in every bucket
     */
   def read(events: Array[Event], watermark: Long, out: Output): Unit = {
+    released = math.max(released, watermark)
     java.util.Arrays.sort(events, Bucket.InOrder)
     events.foreach { e =>
       out.counts.events += 1
-      val event = e.copy(arrival = arrivals)
+      e.arrival = arrivals
       arrivals += 1
       plan.delay match {
         case Some(_) =>
-          if (event.time < released) out.late(event)
+          if (e.time < released) out.late(e)
           else {
-            latest = math.max(latest, event.time)
-            held.add(event)
-            newlyHeld += event
+            latest = math.max(latest, e.time)
+            held.add(e)
+            newlyHeld += e
           }
         case None =>
-          latest = math.max(latest, event.time)
-          evaluate(event, out)
+          latest = math.max(latest, e.time)
+          evaluate(e, out)
       }
     }
     advance(watermark, out)
@@ -69,7 +72,7 @@ final class Bucket(plan: Plan) {
     plan.delay.foreach { delay =>
       val mine = if (latest < Long.MinValue + delay) Long.MinValue else latest - delay
       released = math.max(released, math.max(watermark, mine))
-      while (!held.isEmpty && held.peek.time < released) evaluate(held.poll(), out)
+      while (!held.isEmpty && held.first.time < released) evaluate(held.poll(), out)
       newlyHeld.filterInPlace(_.time >= released)
     }
     forgetSilent(out)
@@ -78,16 +81,22 @@ final class Bucket(plan: Plan) {
 
   private def evaluate(e: Event, out: Output): Unit = {
     val key = new Bytes(e.key)
-    val reader = Option(keys.remove(key)).getOrElse {
+    var reader = keys.get(key) // and puts it last
+    if (reader == null) {
       val s = partitions.getOrCreate(e.key)
-      new Bucket.Reader(s, Ties.load(s.attachment))
+      reader = new Bucket.Reader(s, Ties.load(s.attachment))
+      keys.put(key, reader): Unit
     }
-    if (reader.ties.lastTime.exists(_ > e.time)) out.late(e)
+    if (reader.ties.isAfter(e.time)) out.late(e)
     else {
-      recognizer.read(reader.substream, reader.ties, e)(out.matched(_, e.time))
+      recognizer.read(reader.substream, reader.ties, e)
+      var row = recognizer.next()
+      while (row != null) {
+        out.matched(row, e.time)
+        row = recognizer.next()
+      }
       reader.unsaved = true
     }
-    keys.put(key, reader): Unit
   }
 
   /** Keys whose window has passed can have no part in a match any more; keys that were silent for `idle` are dropped,
@@ -117,7 +126,7 @@ final class Bucket(plan: Plan) {
     */
   def wakeAt: Option[Long] =
     if (plan.delay.isEmpty) None
-    else if (!held.isEmpty) Some(held.peek.time)
+    else if (!held.isEmpty) Some(held.first.time)
     else if (plan.windowIsTime && plan.windowSize.isDefined && !keys.isEmpty)
       keys.values().iterator().next().ties.lastTime.map(t => plan.windowClock.after(t, plan.windowSize))
     else None
@@ -127,7 +136,7 @@ final class Bucket(plan: Plan) {
   def bytes: Long = {
     var b = 1024L
     keys.values().forEach(r => b += 200 + r.substream.bytes)
-    held.forEach(e => b += 120 + e.payload.length + e.key.length)
+    held.foreach(e => b += 120 + e.payload.length + e.key.length)
     b
   }
 
@@ -153,7 +162,7 @@ final class Bucket(plan: Plan) {
       out.long(latest)
       out.long(released)
       out.long(arrivals)
-      val events = if (full) held.iterator().asScala.toVector else newlyHeld.toVector
+      val events = if (full) held.toVector else newlyHeld.toVector
       out.int(events.length)
       events.foreach(Bucket.write(out, _))
       out.array(if (full) partitions.save() else partitions.saveChanges())
@@ -173,8 +182,8 @@ final class Bucket(plan: Plan) {
       latest = in.long()
       released = in.long()
       arrivals = in.long()
-      (0 until in.int()).foreach(_ => held.add(Bucket.read(in)): Unit)
-      while (!held.isEmpty && held.peek.time < released) held.poll(): Unit
+      (0 until in.int()).foreach(_ => held.add(Bucket.read(in)))
+      while (!held.isEmpty && held.first.time < released) held.poll(): Unit
       in.array()
     }
     partitions = Partitions.load(recognizer.evaluator, engine)
@@ -194,6 +203,19 @@ object Bucket {
     bucket
   }
 
+  /** A number for each bucket, such that Spark, which places them by a hash, has one for each of as many partitions. */
+  def ids(n: Int): Seq[Int] = {
+    val ids = Array.fill(n)(-1)
+    var left = n
+    var id = 0
+    while (left > 0) {
+      val at = Math.floorMod(Murmur3HashFunction.hash(id, IntegerType, 42L).toInt, n)
+      if (ids(at) < 0) { ids(at) = id; left -= 1 }
+      id += 1
+    }
+    ids.toSeq
+  }
+
   /** Bytes of log that are not worth replacing. */
   private val SmallLog = 65536L
 
@@ -201,7 +223,7 @@ object Bucket {
     var unsaved = false
   }
 
-  private val InOrder: Comparator[Event] = (a, b) => {
+  private[spark] val InOrder: Comparator[Event] = (a, b) => {
     val byTime = java.lang.Long.compare(a.time, b.time)
     val byOrder = if (byTime != 0) byTime else java.lang.Long.compare(a.order, b.order)
     if (byOrder != 0) byOrder else java.lang.Long.compare(a.arrival, b.arrival)

@@ -73,7 +73,11 @@ object Cer {
     */
   private def prepare(b: Binding): Dataset[Event] = {
     val guards = b.guards.map(Bridge.expression)
-    val words = guards.grouped(64).zipWithIndex.map { case (g, i) => Bridge.column(Mask(g, i)) }.toVector
+    val words = guards.grouped(64).zipWithIndex.map { case (g, i) => Bridge.column(Mask(g, i)) }.toVector match {
+      case Vector() => Vector(lit(0L))
+      case some     => some
+    }
+    val masks = words.indices.map(i => s"mask$i")
     val time = longOf(b.columnOf(b.time))
     val clock = longOf(b.columnOf(b.windowColumn))
     val masked = b.df.select(
@@ -85,15 +89,18 @@ object Cer {
         clock.isNotNull.as("timed"),
         orderOf(b).as("order"),
         Bridge.column(Arrival()).as("arrival"),
-        words.headOption.getOrElse(lit(0L)).as("mask"),
-        (if (words.length > 1) array(words.tail: _*) else lit(null).cast(ArrayType(LongType))).as("more"),
         packed(Some(time), b.shown.map(b.columnOf)).as("payload"),
         b.keys.map(k => b.columnOf(k).isNotNull).foldLeft(time.isNotNull)(_ && _).as("placed")
-      ): _*
+      ) ++ words.zip(masks).map { case (word, name) => word.as(name) }: _*
     )
-    val placed = masked.where("placed").drop("placed")
-    val matter = if (!b.program.droppable) placed else placed.where("mask != 0 OR exists(more, w -> w != 0)")
-    matter.as[Event](Encoders.product[Event])
+    // A condition with a lambda would leave generated code, and every event be packed before it is dropped.
+    val placed = masked.where("placed")
+    val matter = if (!b.program.droppable) placed else placed.where(masks.map(m => s"$m != 0").mkString(" OR "))
+    val more = if (words.length > 1) array(masks.tail.map(col): _*) else lit(null).cast(ArrayType(LongType))
+    matter
+      .withColumns(Map("mask" -> col(masks.head), "more" -> more))
+      .drop("placed" +: masks: _*)
+      .as[Event](Encoders.product[Event])
   }
 
   private def packed(time: Option[Column], columns: Seq[Column]): Column =
@@ -117,15 +124,17 @@ object Cer {
     implicit val bytes: Encoder[Array[Byte]] = Encoders.BINARY
     val consume = b.program.query.consumeBy
     val slices = if (b.keys.isEmpty) Slices.of(plan, consume != Consume.None) else None
-    def groupedBy(events: Dataset[Event], column: String) =
-      events
-        .repartition(col(column))
-        .sortWithinPartitions(col(column) +: order: _*)
-        .mapPartitions(new Batch(plan, grouped = true, slices))
+    def recognized(parts: Dataset[Event], by: Seq[String], grouped: Boolean) =
+      parts
+        .sortWithinPartitions(by.map(col) ++ order: _*)
+        .mapPartitions(new Batch(plan, grouped, slices))
+    // In time order the sort is cheaper than by key and time, and a window tells which keys can be forgotten.
+    val inTime = plan.windowIsTime && plan.windowSize.isDefined
     val rows =
-      if (slices.isDefined) groupedBy(slices.get.cut(events), "slice")
-      else if (b.keys.nonEmpty && consume != Consume.Any) groupedBy(events, "key")
-      else events.repartition(1).sortWithinPartitions(order: _*).mapPartitions(new Batch(plan, grouped = false, None))
+      if (slices.isDefined) recognized(slices.get.cut(events).repartition(col("slice")), Seq("slice"), grouped = true)
+      else if (b.keys.isEmpty || consume == Consume.Any) recognized(events.repartition(1), Nil, grouped = false)
+      else if (inTime) recognized(events.repartition(col("key")), Nil, grouped = false)
+      else recognized(events.repartition(col("key")), Seq("key"), grouped = true)
     rows.toDF("row").withColumns(Map("late" -> lit(null).cast(BinaryType), "end" -> lit(null)))
   }
 

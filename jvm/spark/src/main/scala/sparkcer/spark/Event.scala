@@ -15,7 +15,7 @@ import org.apache.spark.unsafe.Platform
   * @param order
   *   the value of the `order` column, or 0
   * @param arrival
-  *   input partition and row in it
+  *   input partition and row in it; a stream numbers events anew
   * @param mask
   *   the guards it passes; `more` has the words after the first
   * @param payload
@@ -28,7 +28,7 @@ final case class Event(
     clock: Long,
     timed: Boolean,
     order: Long,
-    arrival: Long,
+    var arrival: Long,
     mask: Long,
     more: Array[Long],
     payload: Array[Byte]

@@ -1,11 +1,10 @@
 package sparkcer.spark
 
 import org.apache.spark.SparkException
-import org.apache.spark.sql.catalyst.expressions.{UnsafeRow, XXH64}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.{UnsafeArrayWriter, UnsafeRowWriter}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
-import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.engine.evaluate.{Matches, Program, Substream}
 
@@ -53,6 +52,8 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
 
   private val bound = Array.fill(columns.length)(new Array[Int](4))
   private val counts = new Array[Int](columns.length)
+  private val isLong = Set[DataType](LongType, TimestampType, TimestampNTZType)(schema.time)
+  private val identity = new MatchIdentity(fingerprint)
   private val eventRow = new UnsafeRow(schema.event.length)
   private val keyRow = new UnsafeRow(schema.key.length)
 
@@ -63,8 +64,8 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
     out.write(0, identity(key, substream, m))
     keyRow.pointTo(key, key.length)
     writeRow(1, keyRow)
-    clock.write(out, 2, Payload.time(substream.payload(m.start)))
-    clock.write(out, 3, Payload.time(substream.payload(m.end)))
+    writeTime(2, Payload.time(substream.payload(m.start)))
+    writeTime(3, Payload.time(substream.payload(m.end)))
     var c = 0
     while (c < columns.length) {
       if (!single(c)) writeArray(c, substream)
@@ -72,8 +73,7 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
       else writeRow(MatchWriter.Fixed + c, event(substream, bound(c)(0)))
       c += 1
     }
-    val row = out.getRow
-    java.util.Arrays.copyOf(row.getBytes, row.getSizeInBytes)
+    result()
   }
 
   /** How many matches an event closes. */
@@ -88,22 +88,27 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
     writeRow(0, keyRow)
     clock.write(out, 1, e.time)
     out.write(2, n)
-    val row = out.getRow
-    java.util.Arrays.copyOf(row.getBytes, row.getSizeInBytes)
+    result()
   }
 
   private def gather(m: Matches): Unit = {
     java.util.Arrays.fill(counts, 0)
     var i = m.length - 1
     while (i >= 0) {
-      columnsOf(m.label(i)).foreach { c =>
+      val targets = columnsOf(m.label(i))
+      var t = 0
+      while (t < targets.length) {
+        val c = targets(t)
         if (counts(c) == bound(c).length) bound(c) = java.util.Arrays.copyOf(bound(c), 2 * counts(c))
         bound(c)(counts(c)) = m.event(i)
         counts(c) += 1
+        t += 1
       }
       i -= 1
     }
   }
+
+  private def writeTime(i: Int, time: Long): Unit = if (isLong) out.write(i, time) else clock.write(out, i, time)
 
   private def event(substream: Substream, e: Int): UnsafeRow = {
     val p = substream.payload(e)
@@ -137,29 +142,7 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
     out.increaseCursor(size)
   }
 
-  /** A hash of the query, the key, the ends of the interval and each bound event with its variables: the same in a
-    * batch and a stream, whatever the cut. 128 bits.
-    */
-  private def identity(key: Array[Byte], substream: Substream, m: Matches): UTF8String = {
-    val high = identity(key, substream, m, fingerprint)
-    val low = identity(key, substream, m, ~fingerprint)
-    UTF8String.fromString(f"$high%016x$low%016x")
-  }
-
-  private def identity(key: Array[Byte], substream: Substream, m: Matches, seed: Long): Long = {
-    var h = hash(key, seed)
-    h = hash(substream.payload(m.start), h)
-    h = hash(substream.payload(m.end), h)
-    var i = m.length - 1
-    while (i >= 0) {
-      h = XXH64.hashLong(m.label(i).toLong, hash(substream.payload(m.event(i)), h))
-      i -= 1
-    }
-    h
-  }
-
-  private def hash(bytes: Array[Byte], seed: Long): Long =
-    XXH64.hashUnsafeBytes(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length, seed)
+  private def result(): Array[Byte] = java.util.Arrays.copyOf(out.getBuffer, out.totalSize)
 }
 
 private object MatchWriter {

@@ -4,7 +4,7 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.expressions.XXH64
 import org.apache.spark.unsafe.types.UTF8String
 
-import sparkcer.engine.evaluate.{Evaluator, Program, Substream}
+import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
 
 /** All that a task needs to turn events into match rows. It is sent to tasks as it is; the engine is compiled there.
   *
@@ -45,26 +45,54 @@ final class Recognizer(plan: Plan) {
   val evaluator = new Evaluator(program)
   private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint)
 
-  /** Reads the substream's next event and hands over the rows of the matches it closes, if they are to be reported. */
-  def read(substream: Substream, ties: Ties, e: Event, report: Boolean = true)(emit: Array[Byte] => Unit): Unit = {
+  /** The window as a long where that is all it takes to find its bound, or -1. */
+  private val window = plan.windowSize.filter(w => plan.windowClock.isWhole && w >= 0).fold(-1L)(_.toLong)
+
+  // The event at hand, and how many of its matches were handed over; no event once there are no more.
+  private var event: Event = _
+  private var substream: Substream = _
+  private var matches: Matches = _
+  private var shown = 0L
+
+  /** Reads the substream's next event. If it closes matches that are to be reported, [[next]] then has their rows,
+    * which must be taken before another event is read.
+    */
+  def read(s: Substream, ties: Ties, e: Event, report: Boolean = true): Unit = {
     val copy = ties.next(e.time, e.payload)
     if (copy > 0) Payload.setCopy(e.payload, copy)
     val cls = if (e.more == null) evaluator.classOf(e.mask) else evaluator.classOf(e.mask +: e.more)
     val closes =
-      if (e.timed) substream.read(cls, e.clock, plan.windowClock.bound(e.clock, plan.windowSize), e.payload)
-      else substream.readUntimed(cls, e.payload)
-    if (!closes || !report) ()
-    else if (program.counts) emit(writer.writeCount(e, evaluator.count))
-    else {
-      val matches = evaluator.matches
-      var n = 0L
-      while (matches.next()) {
-        n += 1
-        if (n > plan.maxMatchesPerEvent) throw tooMany(e)
-        emit(writer.write(e.key, substream, matches))
-      }
-    }
+      if (e.timed) s.read(cls, e.clock, bound(e.clock), e.payload)
+      else s.readUntimed(cls, e.payload)
+    if (closes && report) {
+      event = e
+      substream = s
+      matches = if (program.counts) null else evaluator.matches
+      shown = 0
+    } else event = null
   }
+
+  /** The row of the next match, or null after the last. */
+  def next(): Array[Byte] =
+    if (event == null) null
+    else if (program.counts) {
+      val row = writer.writeCount(event, evaluator.count)
+      event = null
+      row
+    } else if (matches.next()) {
+      shown += 1
+      if (shown > plan.maxMatchesPerEvent) throw tooMany(event)
+      writer.write(event.key, substream, matches)
+    } else {
+      event = null
+      null
+    }
+
+  /** The earliest time at which a match that ends at `time` may start. */
+  def bound(time: Long): Long =
+    if (window < 0) plan.windowClock.bound(time, plan.windowSize)
+    else if (time < Long.MinValue + window) Long.MinValue
+    else time - window
 
   private def tooMany(e: Event): SparkException = new SparkException(
     s"[CER_TOO_MANY_MATCHES] The event at time ${e.time} closes more than ${plan.maxMatchesPerEvent} matches. " +

@@ -21,20 +21,16 @@ object Stream {
     */
   def matches(events: Dataset[Event], plan: Plan, oneTask: Boolean, spark: SparkSession): DataFrame = {
     checkStore(spark)
-    implicit val bucketed: Encoder[BucketEvent] = Encoders.product[BucketEvent]
+    implicit val event: Encoder[Event] = Encoders.product[Event]
     implicit val ints: Encoder[Int] = Encoders.scalaInt
     implicit val output: Encoder[StreamOutput] = Encoders.product[StreamOutput]
     val buckets = if (oneTask) 1 else spark.conf.get("spark.sql.shuffle.partitions").toInt
     val cacheBytes = spark.conf.get(CacheBytes, (Runtime.getRuntime.maxMemory / 4).toString).toLong
     val processor = new Processor(plan, cacheBytes)
     val grouped = events
-      .toDF()
-      .select(
-        pmod(hash(col("key")), lit(buckets)).as("bucket"),
-        struct(events.columns.map(col).toIndexedSeq: _*).as("event")
-      )
-      .as[BucketEvent]
-      .groupByKey(_.bucket)
+      .withColumn("bucket", element_at(typedLit(Bucket.ids(buckets)), pmod(hash(col("key")), lit(buckets)) + 1))
+      .groupBy("bucket") // groupByKey with a function would make an object of every event before the shuffle, too
+      .as[Int, Event]
     val rows =
       if (plan.delay.isDefined) grouped.transformWithState(processor, "end", OutputMode.Append())
       else grouped.transformWithState(processor, TimeMode.None(), OutputMode.Append())
@@ -60,22 +56,19 @@ object Stream {
       )
 }
 
-/** An event and the bucket of its key. */
-final case class BucketEvent(bucket: Int, event: Event)
-
 /** Evaluates the events of a bucket, and wakes up for those that wait. */
-final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[Int, BucketEvent, StreamOutput] {
+final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[Int, Event, StreamOutput] {
   @transient private var log: BucketLog = _
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = log = new BucketLog(getHandle)
 
-  override def handleInputRows(bucket: Int, rows: Iterator[BucketEvent], timers: TimerValues): Iterator[StreamOutput] =
-    work(bucket)((b, out) => b.read(rows.map(_.event).toArray, watermark(timers), out))
+  override def handleInputRows(bucket: Int, rows: Iterator[Event], timers: TimerValues): Iterator[StreamOutput] =
+    work(bucket)((b, out) => b.read(rows.toArray, watermark(timers), out))
 
   override def handleExpiredTimer(bucket: Int, timers: TimerValues, expired: ExpiredTimerInfo): Iterator[StreamOutput] =
     work(bucket)((b, out) => b.advance(watermark(timers), out))
 
-  /** Spark's watermark is in milliseconds. */
+  /** The time before which everything is past, in microseconds. */
   private def watermark(timers: TimerValues): Long =
     if (plan.delay.isEmpty) Long.MinValue else Processor.toMicros(timers.getCurrentWatermarkInMs())
 
@@ -98,10 +91,14 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
     out.result()
   }
 
-  /** One timer for each bucket, in milliseconds, at the first time at which there is something to do. */
+  /** One timer for each bucket, in milliseconds, so that it is awake as soon as the watermark is at the first time at
+    * which there is something to do. It must not be later: Spark fails a query that puts out a row which is not after
+    * the watermark of the micro-batch before. Spark 4.0 and 4.1 wake timers before the watermark, 4.2 also those at it;
+    * hence one less.
+    */
   private def schedule(wakeAt: Option[Long]): Unit =
     if (plan.delay.isDefined) {
-      val wanted = wakeAt.map(t => Math.floorDiv(t, 1000L) + 1)
+      val wanted = wakeAt.map(t => -Math.floorDiv(-t, 1000L) - 1)
       val set = getHandle.listTimers().toVector
       set.filterNot(wanted.contains).foreach(getHandle.deleteTimer)
       wanted.filterNot(set.contains).foreach(getHandle.registerTimer)
@@ -110,7 +107,10 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
 
 private object Processor {
 
-  /** Spark's watermark starts at 0, which would make every event before 1970 late. */
+  /** The time before which everything is past, for a watermark of Spark's: that millisecond is, and the next one,
+    * because Spark 4.2 wakes no timer that is set at or before the watermark in force. It starts at 0, where Spark
+    * takes no rows from before: events before 1970 are late.
+    */
   def toMicros(millis: Long): Long =
-    if (millis <= 0) Long.MinValue else if (millis > Long.MaxValue / 1000) Long.MaxValue else millis * 1000
+    if (millis >= Long.MaxValue / 1000 - 1) Long.MaxValue else (millis + 1) * 1000 + 1
 }

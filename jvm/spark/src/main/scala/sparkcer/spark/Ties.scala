@@ -19,6 +19,9 @@ final class Ties {
   /** The time of the last event, if there was one. */
   def lastTime: Option[Long] = if (seen) Some(last) else None
 
+  /** Was there an event after this time? */
+  def isAfter(time: Long): Boolean = seen && last > time
+
   /** How many identical events of the same time came before. Events come in time order. */
   def next(time: Long, payload: Array[Byte]): Long =
     if (!seen || time != last) {

@@ -1,0 +1,200 @@
+package sparkcer.benchmarks
+
+import java.nio.file.{Files, Path}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.col
+
+import sparkcer._
+
+/** Queries over Parquet files, in batch and stream, against plain Spark queries that read the same. All figures are
+  * ratios within one run; those that are compared take turns, and the best round counts.
+  *
+  * {{{
+  * sbt "benchmarks/runMain sparkcer.benchmarks.SparkBenchmark --events 4000000 --only batch.*"
+  * }}}
+  */
+object SparkBenchmark {
+  final private case class Options(events: Int = 4000000, rounds: Int = 5, only: String = ".*")
+
+  private val PerFile = 500000
+  private val SmallFile = 10000
+  private val SmallFiles = 40
+
+  def main(args: Array[String]): Unit = {
+    val options = read(args.toList, Options())
+    val sections = Vector[(String, (Options, StockFiles) => Vector[Bar])](
+      "batch-selective" -> ((o, f) => onTwo(batchSelective(_, o, f))),
+      "batch-partitioned" -> ((o, f) => onTwo(batchPartitioned(_, o, f))),
+      "batch-matches" -> ((o, f) => onTwo(batchMatches(_, o, f))),
+      "stream-selective" -> ((o, f) => onTwo(streamSelective(_, o, f))),
+      "stream-partitioned" -> ((o, f) => onTwo(streamPartitioned(_, o, f))),
+      "scaling" -> scaling,
+      "checkpoint" -> ((_, _) => onTwo(checkpoint))
+    ).filter(_._1.matches(options.only))
+    val files = StockFiles.temporary()
+    onTwo { run => files.write(run.spark, math.max(1, options.events / PerFile), math.min(PerFile, options.events)) }
+    val bars = sections.flatMap { case (_, measure) =>
+      val found = measure(options, files)
+      found.foreach(println)
+      found
+    }
+    println("\nAll in one table:")
+    bars.foreach(println)
+  }
+
+  private def onTwo[A](body: SparkRun => A): A = on(2)(body)
+
+  private def on[A](cores: Int)(body: SparkRun => A): A = {
+    val run = new SparkRun(cores)
+    try body(run)
+    finally run.stop()
+  }
+
+  /** Both take turns; two rounds warm up. */
+  private def best(rounds: Int, run: SparkRun, plain: DataFrame, ours: DataFrame): (Took, Took) = {
+    val all = Vector.fill(rounds + 2)((run.batch(plain), run.batch(ours))).drop(2)
+    def least(t: Vector[Took]) = Took(t.map(_.wall).min, t.map(_.cpu).min)
+    (least(all.map(_._1)), least(all.map(_._2)))
+  }
+
+  private def ratio(name: String, events: Int, base: Double, ours: Double, bar: Double): Bar =
+    Bar(
+      name,
+      f"$base%.2f s plain, $ours%.2f s ours, ${events / ours / 1e6}%.2f million events/s",
+      base / ours,
+      bar,
+      true
+    )
+
+  /** Time on the wall decides; CPU time is told too, because it says more on a busy machine. */
+  private def ratio(name: String, events: Int, base: Took, ours: Took, bar: Double): Bar = {
+    val b = ratio(name, events, base.wall, ours.wall, bar)
+    b.copy(detail = b.detail + f", CPU ${base.cpu}%.2f s and ${ours.cpu}%.2f s, ratio ${base.cpu / ours.cpu}%.2f")
+  }
+
+  private def batchSelective(run: SparkRun, o: Options, files: StockFiles): Vector[Bar] = {
+    val events = files.batch(run.spark)
+    val (plain, ours) =
+      best(o.rounds, run, events.where(SparkQueries.S3Filter), events.cer(SparkQueries.s3(1000)))
+    Vector(ratio("batch, selective", o.events, plain, ours, 0.7))
+  }
+
+  private def batchPartitioned(run: SparkRun, o: Options, files: StockFiles): Vector[Bar] = {
+    val events = files.batch(run.spark)
+    val sorted = events
+      .where(SparkQueries.PartitionedFilter)
+      .repartition(col("name"))
+      .sortWithinPartitions("name", "stock_time")
+    val (plain, ours) = best(o.rounds, run, sorted, events.cer(SparkQueries.partitioned(1000)))
+    Vector(ratio("batch, partitioned", o.events, plain, ours, 0.5))
+  }
+
+  private def batchMatches(run: SparkRun, o: Options, files: StockFiles): Vector[Bar] = {
+    val (few, many) =
+      (files.batch(run.spark).cer(SparkQueries.s3(1000)), files.batch(run.spark).cer(SparkQueries.s3(30000)))
+    val rows = many.count() - few.count()
+    val (base, ours) = best(o.rounds, run, few, many)
+    val micros = (ours.cpu - base.cpu) * 1e6 / rows
+    Vector(
+      Bar(
+        "batch, CPU us a match row",
+        f"$rows%d rows more, ${base.cpu}%.2f and ${ours.cpu}%.2f s of CPU",
+        micros,
+        1,
+        false
+      )
+    )
+  }
+
+  /** Seconds of a typical micro-batch: the median, without those that warm up. */
+  private def batches(o: Options, run: SparkRun, plain: DataFrame, ours: DataFrame): (Double, Double) = {
+    def seconds(q: DataFrame) = run.stream(q).drop(2).map(_.durationMs.get("triggerExecution").toDouble / 1e3)
+    def median(s: Vector[Double]) = s.sorted.apply(s.length / 2)
+    val all = Vector.fill(math.max(2, o.rounds / 2))((seconds(plain), seconds(ours))).drop(1)
+    (median(all.flatMap(_._1)), median(all.flatMap(_._2)))
+  }
+
+  private def streamSelective(run: SparkRun, o: Options, files: StockFiles): Vector[Bar] = {
+    val events = files.stream(run.spark)
+    val timed = events.withWatermark("ts", "10 seconds")
+    val filtered = events.where(SparkQueries.S3Filter).repartition(2, col("name"))
+    val (plain, arrival) = batches(o, run, filtered, events.cer(SparkQueries.s3(1000)))
+    val (plainToo, inTime) = batches(o, run, filtered, timed.cer(SparkQueries.s3InTime("1 second")))
+    Vector(
+      ratio("stream, selective", PerFile, plain, arrival, 0.6),
+      ratio("stream, selective, watermark", PerFile, plainToo, inTime, 0.6)
+    )
+  }
+
+  private def streamPartitioned(run: SparkRun, o: Options, files: StockFiles): Vector[Bar] = {
+    val events = files.stream(run.spark)
+    val (plain, ours) = batches(
+      o,
+      run,
+      events.where(SparkQueries.PartitionedFilter).repartition(2, col("name")),
+      events.cer(SparkQueries.partitioned(1000))
+    )
+    Vector(ratio("stream, partitioned", PerFile, plain, ours, 0.4))
+  }
+
+  /** What a second core gains, against what it gains a scan. */
+  private def scaling(o: Options, files: StockFiles): Vector[Bar] = {
+    def times(cores: Int) = on(cores) { run =>
+      val events = files.batch(run.spark)
+      best(o.rounds, run, events.where(SparkQueries.S3Filter), events.cer(SparkQueries.s3(1000)))
+    }
+    val (scan1, cer1) = times(1)
+    val (scan2, cer2) = times(2)
+    val (scan, cer) = (scan1.wall / scan2.wall, cer1.wall / cer2.wall)
+    Vector(Bar("batch, gain of a second core", f"scan $scan%.2f times, ours $cer%.2f times", cer / scan, 0.85, true))
+  }
+
+  /** Bytes of the changelog a micro-batch, at the start and after the state has grown. */
+  private def checkpoint(run: SparkRun): Vector[Bar] = {
+    val files = StockFiles.temporary()
+    files.write(run.spark, SmallFiles, SmallFile)
+    var sizes = Vector.empty[Long]
+    run.stream(files.stream(run.spark).cer(SparkQueries.Growing), checkpoint => sizes = changelog(checkpoint)): Unit
+    val third = sizes.length / 3
+    val (early, late) = (sizes.slice(1, third), sizes.takeRight(third))
+    def mean(n: Vector[Long]) = n.sum.toDouble / n.length
+    Vector(
+      Bar(
+        "checkpoint, growth of bytes",
+        f"a micro-batch of $SmallFile%d events: ${mean(early) / 1024}%.0f KB early, ${mean(late) / 1024}%.0f KB late, " +
+          f"largest ${sizes.max / 1024}%d KB, all ${sizes.sum / 1024}%d KB",
+        mean(late) / mean(early),
+        1.5,
+        false
+      )
+    )
+  }
+
+  /** The bytes that each version of the state wrote, all partitions together. */
+  private def changelog(checkpoint: Path): Vector[Long] = {
+    val all = Files.walk(checkpoint.resolve("state"))
+    try
+      all
+        .iterator()
+        .asScala
+        .filter(_.toString.endsWith(".changelog"))
+        .toVector
+        .groupMapReduce(_.getFileName.toString.takeWhile(_.isDigit).toInt)(Files.size)(_ + _)
+        .toVector
+        .sortBy(_._1)
+        .map(_._2)
+    finally all.close()
+  }
+
+  private def read(args: List[String], o: Options): Options = args match {
+    case Nil                       => o
+    case "--events" :: n :: rest   => read(rest, o.copy(events = n.toInt))
+    case "--rounds" :: n :: rest   => read(rest, o.copy(rounds = n.toInt))
+    case "--only" :: regex :: rest => read(rest, o.copy(only = regex))
+    case other :: _                =>
+      throw new IllegalArgumentException(s"'$other'? Use --events N, --rounds N, --only REGEX (of sections).")
+  }
+}
