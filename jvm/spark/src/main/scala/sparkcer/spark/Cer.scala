@@ -47,7 +47,8 @@ object Cer {
     b.idle,
     options.lateRows,
     s"by ${b.time.name} ${b.time.dataType.sql}${b.order.fold("")(o => s", then ${o.name}")}",
-    java.util.UUID.randomUUID().toString
+    java.util.UUID.randomUUID().toString,
+    f"spark_cer_${31 * query.trim.hashCode + b.df.semanticHash()}%08x"
   )
 
   /** Once for each use of a query. */

@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
@@ -178,4 +179,34 @@ case class Arrival() extends LeafExpression with Nondeterministic {
 
 private object Arrival {
   val RowBits = 40
+}
+
+/** The bucket of a key, by its hash. There are as many buckets as shuffle partitions, asked for where the query runs:
+  * there Spark has put back the number that the checkpoint was started with, on which a key's bucket depends.
+  */
+case class BucketOf(child: Expression) extends UnaryExpression {
+  override def dataType: DataType = IntegerType
+
+  @transient private lazy val ids = BucketOf.current()
+
+  override protected def nullSafeEval(hash: Any): Any = ids(Math.floorMod(hash.asInstanceOf[Int], ids.length))
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val of = BucketOf.getClass.getName.stripSuffix("$")
+    val ids = ctx.addMutableState("int[]", "cerBuckets", v => s"$v = $of.current();")
+    nullSafeCodeGen(ctx, ev, hash => s"${ev.value} = $ids[Math.floorMod($hash, $ids.length)];")
+  }
+
+  override protected def withNewChildInternal(c: Expression): BucketOf = copy(child = c)
+}
+
+object BucketOf {
+
+  /** Newer Sparks keep the checkpoint's number apart from the session's. */
+  private val OfCheckpoint = "spark.sql.streaming.internal.stateStore.partitions"
+
+  def current(): Array[Int] = {
+    val conf = SQLConf.get
+    Bucket.ids(conf.getConfString(OfCheckpoint, conf.numShufflePartitions.toString).toInt).toArray
+  }
 }

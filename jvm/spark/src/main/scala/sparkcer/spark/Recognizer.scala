@@ -18,6 +18,8 @@ import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
   *   the time, order and type columns, in words
   * @param operator
   *   a name that no other use of a query has
+  * @param metrics
+  *   the name of its metrics: the same in every run, and another for every query and input, as Spark asks of one plan
   */
 final case class Plan(
     query: String,
@@ -31,7 +33,8 @@ final case class Plan(
     idle: Option[Long],
     lateRows: Boolean,
     ordering: String,
-    operator: String
+    operator: String,
+    metrics: String
 ) {
 
   /** Two plans with the same fingerprint give the same matches from the same events. */

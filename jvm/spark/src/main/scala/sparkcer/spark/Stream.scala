@@ -2,7 +2,7 @@ package sparkcer.spark
 
 import org.apache.spark.sql.{Dataset, DataFrame, Encoder, Encoders, SparkSession}
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.sparkcer.CerException
+import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.streaming._
 
 /** A query over a stream, on `transformWithState`.
@@ -24,11 +24,10 @@ object Stream {
     implicit val event: Encoder[Event] = Encoders.product[Event]
     implicit val ints: Encoder[Int] = Encoders.scalaInt
     implicit val output: Encoder[StreamOutput] = Encoders.product[StreamOutput]
-    val buckets = if (oneTask) 1 else spark.conf.get("spark.sql.shuffle.partitions").toInt
     val cacheBytes = spark.conf.get(CacheBytes, (Runtime.getRuntime.maxMemory / 4).toString).toLong
     val processor = new Processor(plan, cacheBytes)
     val grouped = events
-      .withColumn("bucket", element_at(typedLit(Bucket.ids(buckets)), pmod(hash(col("key")), lit(buckets)) + 1))
+      .withColumn("bucket", if (oneTask) lit(0) else Bridge.column(BucketOf(Bridge.expression(hash(col("key"))))))
       .groupBy("bucket") // groupByKey with a function would make an object of every event before the shuffle, too
       .as[Int, Event]
     val rows =
@@ -36,7 +35,7 @@ object Stream {
       else grouped.transformWithState(processor, TimeMode.None(), OutputMode.Append())
     rows
       .toDF()
-      .observe("spark_cer", measures.head, measures.tail: _*)
+      .observe(plan.metrics, measures.head, measures.tail: _*)
       .where("counts IS NULL")
       .select("row", "end", "late")
   }

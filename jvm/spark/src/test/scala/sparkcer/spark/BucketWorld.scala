@@ -52,7 +52,8 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
       idle = None,
       lateRows = rng.nextBoolean(),
       ordering = "by t",
-      operator = "o"
+      operator = "o",
+      metrics = "m"
     )
   }
 

@@ -17,7 +17,8 @@ class EngineCacheSuite extends munit.FunSuite {
     idle = None,
     lateRows = false,
     ordering = "by t",
-    operator = "o"
+    operator = "o",
+    metrics = "m"
   )
   private val key = EngineCache.Key(new UUID(1, 2), "o", 0)
 

@@ -49,7 +49,9 @@ class StreamSuite extends SparkSuite {
     }
 
     def table: DataFrame = spark.table(name)
-    private def metrics = running.recentProgress.toVector.flatMap(p => Option(p.observedMetrics.get("spark_cer")))
+    private def metrics = running.recentProgress.toVector.flatMap(p =>
+      p.observedMetrics.values.toArray.map(_.asInstanceOf[org.apache.spark.sql.Row])
+    )
     def total(name: String): Long = metrics.map(_.getAs[Long](name)).sum
 
     /** After each micro-batch that touched a bucket. */
@@ -139,6 +141,44 @@ class StreamSuite extends SparkSuite {
     assert(refused.getMessage.contains("Start with a new checkpointLocation"), refused.getMessage)
   }
 
+  test("the number of buckets is the checkpoint's, whatever the session says later") {
+    val folder = Files.createTempDirectory("cer").toString
+    val input = MemoryStream[Row]
+    def run(rows: Seq[Row]): Unit = {
+      val running = columns(input.toDF())
+        .cer(query, time = "ts")
+        .writeStream
+        .format("parquet")
+        .option("path", folder + "/out")
+        .option("checkpointLocation", folder + "/checkpoint")
+        .start()
+      input.addData(rows: _*)
+      running.processAllAvailable()
+      running.stop()
+    }
+    val keys = (0 until 20).map(k => s"k$k")
+    run(keys.map(k => event("A", 0, 1, k)) ++ keys.map(k => event("B", 1, 2, k)))
+    spark.conf.set("spark.sql.shuffle.partitions", "5")
+    try run(keys.map(k => event("C", 2, 3, k)))
+    finally spark.conf.set("spark.sql.shuffle.partitions", "2")
+    assertEquals(spark.read.parquet(folder + "/out").select("key").as[String].collect().sorted.toSeq, keys.sorted)
+  }
+
+  test("two queries in one stream") {
+    val input = MemoryStream[Row]
+    val events = columns(input.toDF())
+    val both = events
+      .cer(query, time = "ts")
+      .select("key")
+      .union(events.cer(query.replace("C AS z", "B AS z"), time = "ts").select("key"))
+    val running = both.writeStream.format("memory").queryName("both").start()
+    try {
+      input.addData(event("A", 0, 1, "k"), event("B", 1, 2, "k"), event("B", 2, 3, "k"), event("C", 3, 4, "k"))
+      running.processAllAvailable()
+      assertEquals(spark.table("both").count(), 4L)
+    } finally running.stop()
+  }
+
   test("a windowed aggregation over matches works") {
     val input = MemoryStream[Row]
     val perMinute = columns(input.toDF())
@@ -173,7 +213,9 @@ class StreamSuite extends SparkSuite {
         input.addData(e)
         running.processAllAvailable()
       }
-      val counted = running.recentProgress.toVector.flatMap(p => Option(p.observedMetrics.get("spark_cer")))
+      val counted = running.recentProgress.toVector.flatMap(p =>
+        p.observedMetrics.values.toArray.map(_.asInstanceOf[org.apache.spark.sql.Row])
+      )
       assert(counted.map(_.getAs[Long]("idle")).sum >= 1, counted.toString)
     } finally running.stop()
   }

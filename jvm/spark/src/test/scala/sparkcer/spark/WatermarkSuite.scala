@@ -34,7 +34,9 @@ class WatermarkSuite extends SparkSuite {
     try {
       batches.foreach { b => input.addData(b: _*); running.processAllAvailable() }
       val late =
-        running.recentProgress.flatMap(p => Option(p.observedMetrics.get("spark_cer"))).map(_.getAs[Long]("late"))
+        running.recentProgress
+          .flatMap(p => p.observedMetrics.values.toArray.map(_.asInstanceOf[org.apache.spark.sql.Row]))
+          .map(_.getAs[Long]("late"))
       (spark.table(name).select("key").as[String].collect().toSeq.sorted, late.sum)
     } finally running.stop()
   }
