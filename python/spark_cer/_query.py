@@ -52,8 +52,8 @@ def cer(
     :param type: the column with each event's type; by default ``type``, if there is such a column
     :param order: a column that decides between events of the same time
     :param late: what becomes of a stream's events that come too late: ``"count"`` them in the progress of the query
-        (``late`` in its ``observedMetrics``), or have them as ``"rows"`` too, with the event in a column ``late`` and no
-        ``match_id``
+        (``late`` in its ``observedMetrics``), or have them as ``"rows"`` too, with the event in a column ``late`` and
+        no ``match_id``
     :param idle: how long a key of a stream may be silent before its state is dropped, such as ``"7 days"``
 
     >>> events.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time="ts"))
