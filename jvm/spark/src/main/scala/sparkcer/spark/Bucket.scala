@@ -105,7 +105,7 @@ final class Bucket(plan: Plan) {
   private def forgetSilent(out: Output): Unit = {
     val passed =
       if (plan.windowIsTime && plan.delay.isDefined && released != Long.MinValue)
-        plan.windowClock.bound(released, plan.windowSize)
+        recognizer.bound(released)
       else Long.MinValue
     val idle = plan.idle.fold(Long.MinValue)(n => if (latest < Long.MinValue + n) Long.MinValue else latest - n)
     val all = keys.entrySet().iterator()

@@ -25,16 +25,17 @@ final class BucketLog(handle: StatefulProcessorHandle) {
   private val about: ValueState[LogAbout] =
     handle.getValueState[LogAbout]("about", Encoders.product[LogAbout], TTLConfig.NONE)
 
-  def head: LogHead = Option(about.get()).fold(LogHead.Empty)(a => LogHead(a.piece, a.nonce))
-
-  /** Throws, in words, if the log was written for something else. */
-  def check(now: LogAbout): Unit = Option(about.get()).foreach(_.mustFit(now))
+  /** Where the log ends. Throws, in words, if it was written for something else. */
+  def open(now: LogAbout): LogHead = Option(about.get()).fold(LogHead.Empty) { written =>
+    written.mustFit(now)
+    LogHead(written.piece, written.nonce)
+  }
 
   /** All pieces, oldest first. */
   def read(): Vector[Array[Byte]] = pieces.iterator().toVector.sortBy(_._1).map(_._2)
 
-  /** Writes the next piece; a full one takes the place of all others. Returns the new head. */
-  def append(piece: Array[Byte], full: Boolean, now: LogAbout): LogHead = {
+  /** Writes the piece after `head`; a full one takes the place of all others. Returns the new head. */
+  def append(piece: Array[Byte], full: Boolean, head: LogHead, now: LogAbout): LogHead = {
     val next = LogHead(head.piece + 1, java.util.concurrent.ThreadLocalRandom.current().nextLong())
     if (full) pieces.keys().toVector.foreach(pieces.removeKey)
     pieces.updateValue(next.piece, piece)

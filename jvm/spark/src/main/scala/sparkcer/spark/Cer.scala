@@ -74,7 +74,7 @@ object Cer {
     */
   private def prepare(b: Binding): Dataset[Event] = {
     val guards = b.guards.map(Bridge.expression)
-    val words = guards.grouped(64).zipWithIndex.map { case (g, i) => Bridge.column(Mask(g, i)) }.toVector match {
+    val words = guards.grouped(64).map(g => Bridge.column(Mask(g))).toVector match {
       case Vector() => Vector(lit(0L))
       case some     => some
     }

@@ -15,13 +15,13 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
-/** Guards to bits: bit i % 64 of word `i / 64` says whether guard i is TRUE. The whole query's predicates are this one
-  * expression in the generated code of the scan's stage.
+/** At most 64 guards to bits: bit i says whether guard i is TRUE. The query's predicates are this one expression in the
+  * generated code of the scan's stage.
   *
   * Declared nondeterministic so that the optimizer does not copy it into the filter on its own result, which would ask
   * every predicate twice.
   */
-case class Mask(guards: Seq[Expression], word: Int) extends Expression {
+case class Mask(guards: Seq[Expression]) extends Expression {
   override def children: Seq[Expression] = guards
   override lazy val deterministic: Boolean = false
   override def dataType: DataType = LongType

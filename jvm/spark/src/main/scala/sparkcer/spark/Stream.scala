@@ -58,6 +58,7 @@ object Stream {
 /** Evaluates the events of a bucket, and wakes up for those that wait. */
 final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[Int, Event, StreamOutput] {
   @transient private var log: BucketLog = _
+  @transient private lazy val about = LogAbout.of(plan)
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = log = new BucketLog(getHandle)
 
@@ -73,16 +74,14 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
 
   private def work(bucket: Int)(action: (Bucket, Output) => Unit): Iterator[StreamOutput] = {
     val key = EngineCache.Key(getHandle.getQueryInfo().getRunId, plan.operator, bucket)
-    val about = LogAbout.of(plan)
-    log.check(about)
-    val head = log.head
+    val head = log.open(about)
     val live = EngineCache.take(key, head).getOrElse(Bucket.load(plan, log.read(), head))
     val out = new Output(plan.lateRows, plan.delay.isDefined)
     action(live, out)
     if (live.isEmpty && plan.delay.isEmpty) log.clear()
     else {
       val (piece, full) = live.save()
-      live.head = log.append(piece, full, about)
+      live.head = log.append(piece, full, head, about)
       live.measure(out.counts)
       EngineCache.put(key, live, cacheBytes)
     }
