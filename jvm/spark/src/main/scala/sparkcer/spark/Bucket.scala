@@ -27,6 +27,17 @@ final class Bucket(plan: Plan) {
   private val held = new Held
   private val newlyHeld = mutable.ArrayBuffer.empty[Event]
 
+  /** The keys that were read since the last piece. */
+  private val changed = mutable.ArrayBuffer.empty[Bucket.Reader]
+
+  /** What all keys and held events weigh together, as of the last piece. */
+  private var keyBytes = 0L
+  private var nodes = 0L
+
+  /** Events kept by the largest of the keys that the last piece is about. */
+  private var largest = 0L
+  private var heldBytes = 0L
+
   /** The largest time met, and the time before which everything is read: an older event is late. */
   private var latest = Long.MinValue
   private var released = Long.MinValue
@@ -56,7 +67,7 @@ final class Bucket(plan: Plan) {
           if (e.time < released) out.late(e)
           else {
             latest = math.max(latest, e.time)
-            held.add(e)
+            hold(e)
             newlyHeld += e
           }
         case None =>
@@ -67,12 +78,26 @@ final class Bucket(plan: Plan) {
     advance(watermark, out)
   }
 
-  /** Reads the held events that none can come before any more, and lets silent keys go. */
+  private def hold(e: Event): Unit = {
+    held.add(e)
+    heldBytes += Bucket.bytesOf(e)
+  }
+
+  private def letGo(): Event = {
+    val e = held.poll()
+    heldBytes -= Bucket.bytesOf(e)
+    e
+  }
+
+  /** Reads the held events that none can come before any more, and lets silent keys go. Where the watermark is of one
+    * input, the bucket's own events tell it already what Spark's watermark will be after this micro-batch; the one of
+    * several inputs depends on the slowest, which need not be here.
+    */
   def advance(watermark: Long, out: Output): Unit = {
     plan.delay.foreach { delay =>
-      val mine = if (latest < Long.MinValue + delay) Long.MinValue else latest - delay
+      val mine = if (plan.inputs > 1 || latest < Long.MinValue + delay) Long.MinValue else latest - delay
       released = math.max(released, math.max(watermark, mine))
-      while (!held.isEmpty && held.first.time < released) evaluate(held.poll(), out)
+      while (!held.isEmpty && held.first.time < released) evaluate(letGo(), out)
       newlyHeld.filterInPlace(_.time >= released)
     }
     forgetSilent(out)
@@ -83,11 +108,10 @@ final class Bucket(plan: Plan) {
     val key = new Bytes(e.key)
     var reader = keys.get(key) // and puts it last
     if (reader == null) {
-      val s = partitions.getOrCreate(e.key)
-      reader = new Bucket.Reader(s, Ties.load(s.attachment))
+      reader = new Bucket.Reader(e.key, partitions.getOrCreate(e.key))
       keys.put(key, reader): Unit
     }
-    if (reader.ties.isAfter(e.time)) out.late(e)
+    if (!reader.ties.precede(e)) out.late(e)
     else {
       recognizer.read(reader.substream, reader.ties, e)
       var row = recognizer.next()
@@ -95,7 +119,10 @@ final class Bucket(plan: Plan) {
         out.matched(row, e.time)
         row = recognizer.next()
       }
-      reader.unsaved = true
+      if (!reader.unsaved) {
+        reader.unsaved = true
+        changed += reader
+      }
     }
   }
 
@@ -107,18 +134,29 @@ final class Bucket(plan: Plan) {
       if (plan.windowIsTime && plan.delay.isDefined && released != Long.MinValue)
         recognizer.bound(released)
       else Long.MinValue
-    val idle = plan.idle.fold(Long.MinValue)(n => if (latest < Long.MinValue + n) Long.MinValue else latest - n)
+    val now = math.max(latest, released)
+    val idle = plan.idle.fold(Long.MinValue)(n => if (now < Long.MinValue + n) Long.MinValue else now - n)
     val all = keys.entrySet().iterator()
     var going = true
     while (going && all.hasNext) {
       val entry = all.next()
-      val last = entry.getValue.ties.lastTime.getOrElse(Long.MinValue)
+      val reader = entry.getValue
+      val last = reader.ties.lastTime
       if (last < passed || last < idle) {
         if (last >= passed) out.counts.idle += 1
-        partitions.remove(entry.getKey.array)
+        partitions.remove(reader.key)
+        reader.gone = true
+        weigh(reader, 0, 0)
         all.remove()
       } else going = false
     }
+  }
+
+  private def weigh(r: Bucket.Reader, bytes: Long, n: Long): Unit = {
+    keyBytes += bytes - r.bytes
+    nodes += n - r.nodes
+    r.bytes = bytes
+    r.nodes = n
   }
 
   /** The time at which somebody should look in, even if no event comes: when the first held event can be read, or the
@@ -127,25 +165,25 @@ final class Bucket(plan: Plan) {
   def wakeAt: Option[Long] =
     if (plan.delay.isEmpty) None
     else if (!held.isEmpty) Some(held.first.time)
-    else if (plan.windowIsTime && plan.windowSize.isDefined && !keys.isEmpty)
-      keys.values().iterator().next().ties.lastTime.map(t => plan.windowClock.after(t, plan.windowSize))
-    else None
+    else if (keys.isEmpty) None
+    else {
+      val last = keys.values().iterator().next().ties.lastTime
+      val passed =
+        if (plan.windowIsTime && plan.windowSize.isDefined) Some(plan.windowClock.after(last, plan.windowSize)) else None
+      val idle = plan.idle.map(n => if (last > Long.MaxValue - n - 1) Long.MaxValue else last + n + 1)
+      (passed ++ idle).minOption
+    }
 
   def isEmpty: Boolean = keys.isEmpty && held.isEmpty
 
-  def bytes: Long = {
-    var b = 1024L
-    keys.values().forEach(r => b += 200 + r.substream.bytes)
-    held.foreach(e => b += 120 + e.payload.length + e.key.length)
-    b
-  }
+  /** About what it takes in memory, as of the last piece. */
+  def bytes: Long = 1024L + keyBytes + heldBytes
 
+  /** How it stands, as of the last piece: nothing here walks all keys. */
   def measure(counts: Counts): Unit = {
     counts.keys += keys.size
-    keys.values().forEach { r =>
-      counts.nodes += r.substream.nodes
-      counts.largest = math.max(counts.largest, r.substream.eventsKept.toLong)
-    }
+    counts.nodes += nodes
+    counts.largest = math.max(counts.largest, largest)
     counts.bytes += fullBytes + laterBytes
   }
 
@@ -153,8 +191,13 @@ final class Bucket(plan: Plan) {
 
   /** What changed since the last piece, or everything, if the pieces have grown to more than twice that. */
   def save(): (Array[Byte], Boolean) = {
-    keys.values().forEach { r =>
-      if (r.unsaved) { r.substream.attach(r.ties.save()); r.unsaved = false }
+    largest = 0
+    changed.filterInPlace(!_.gone)
+    changed.foreach { r =>
+      r.substream.attach(r.ties.save())
+      r.unsaved = false
+      largest = math.max(largest, r.substream.eventsKept.toLong)
+      weigh(r, 200 + r.substream.bytes, r.substream.nodes.toLong)
     }
     val full = head == LogHead.Empty || laterBytes > 2 * fullBytes + Bucket.SmallLog
     val piece = Frame.write { out =>
@@ -165,9 +208,10 @@ final class Bucket(plan: Plan) {
       val events = if (full) held.toVector else newlyHeld.toVector
       out.int(events.length)
       events.foreach(Bucket.write(out, _))
-      out.array(if (full) partitions.save() else partitions.saveChanges())
+      out.array(if (full) partitions.save() else partitions.saveChanges(changed.iterator.map(_.key)))
     }
     newlyHeld.clear()
+    changed.clear()
     if (full) { fullBytes = piece.length.toLong; laterBytes = 0 }
     else laterBytes += piece.length
     (piece, full)
@@ -177,19 +221,22 @@ final class Bucket(plan: Plan) {
     val engine = pieces.map { bytes =>
       val in = Frame.read(bytes)
       val full = in.byte() == 1
-      if (full) { held.clear(); fullBytes = bytes.length.toLong; laterBytes = 0 }
+      if (full) { held.clear(); heldBytes = 0; fullBytes = bytes.length.toLong; laterBytes = 0 }
       else laterBytes += bytes.length
       latest = in.long()
       released = in.long()
       arrivals = in.long()
-      (0 until in.int()).foreach(_ => held.add(Bucket.read(in)))
-      while (!held.isEmpty && held.first.time < released) held.poll(): Unit
+      (0 until in.int()).foreach(_ => hold(Bucket.read(in)))
+      while (!held.isEmpty && held.first.time < released) letGo(): Unit
       in.array()
     }
     partitions = Partitions.load(recognizer.evaluator, engine)
-    val readers = mutable.ArrayBuffer.empty[(Bytes, Bucket.Reader)]
-    partitions.foreach((key, s) => readers += ((new Bytes(key), new Bucket.Reader(s, Ties.load(s.attachment)))))
-    readers.sortBy(_._2.ties.lastTime).foreach { case (key, reader) => keys.put(key, reader) }
+    val readers = mutable.ArrayBuffer.empty[Bucket.Reader]
+    partitions.foreach((key, s) => readers += new Bucket.Reader(key, s))
+    readers.sortBy(_.ties.lastTime).foreach { r =>
+      keys.put(new Bytes(r.key), r)
+      weigh(r, 200 + r.substream.bytes, r.substream.nodes.toLong)
+    }
   }
 }
 
@@ -219,9 +266,15 @@ object Bucket {
   /** Bytes of log that are not worth replacing. */
   private val SmallLog = 65536L
 
-  final private class Reader(val substream: Substream, val ties: Ties) {
+  final private class Reader(val key: Array[Byte], val substream: Substream) {
+    val ties: Ties = Ties.load(substream.attachment)
     var unsaved = false
+    var gone = false
+    var bytes = 0L
+    var nodes = 0L
   }
+
+  private def bytesOf(e: Event): Long = 120L + e.payload.length + e.key.length
 
   private[spark] val InOrder: Comparator[Event] = (a, b) => {
     val byTime = java.lang.Long.compare(a.time, b.time)
@@ -246,7 +299,6 @@ object Bucket {
     val masks = in.words()
     Event(
       key,
-      0L,
       time,
       clock,
       timed,

@@ -2,7 +2,9 @@ package sparkcer.spark
 
 import org.slf4j.LoggerFactory
 
-import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoder, Encoders}
+import org.apache.spark.sql.{Column, DataFrame, Encoders}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, AttributeSet}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Project}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.types._
@@ -22,15 +24,8 @@ object Cer {
     try {
       val binding = new Binding(df, Program(query), options)
       val plan = planOf(binding, query, options)
-      val events = prepare(binding)
-      val rows =
-        if (!df.isStreaming) batch(events, binding, plan)
-        else {
-          warnOfUnboundedState(binding, plan)
-          val oneTask = binding.keys.isEmpty || binding.program.query.consumeBy == Consume.Any
-          Stream.matches(events, plan, oneTask, df.sparkSession)
-        }
-      output(rows, binding, plan)
+      if (df.isStreaming) output(unpacked(stream(binding, plan), plan), binding, plan)
+      else output(batch(binding, plan), binding, plan)
     } catch {
       case e: CeqlException => throw new CerException(e.condition, e.getMessage)
     }
@@ -44,6 +39,7 @@ object Cer {
     b.windowColumn == b.time && !b.program.countsEvents,
     b.df.sparkSession.conf.get(MaxMatches, DefaultMaxMatches.toString).toLong,
     b.delay,
+    Bridge.planOf(b.df).collect { case w: EventTimeWatermark => w }.length,
     b.idle,
     options.lateRows,
     s"by ${b.time.name} ${b.time.dataType.sql}${b.order.fold("")(o => s", then ${o.name}")}",
@@ -70,86 +66,129 @@ object Cer {
   private val MaxMatches = "spark.cer.maxMatchesPerEvent"
   private val DefaultMaxMatches = 1000000L
 
-  /** What happens before the shuffle: one mask for all predicates, events that cannot matter dropped, the rest packed.
+  /** The events of a query, prepared for the shuffle.
+    *
+    * @param headed
+    *   whether payloads get their head here, or where they are read
     */
-  private def prepare(b: Binding): Dataset[Event] = {
-    val guards = b.guards.map(Bridge.expression)
-    val words = guards.grouped(64).map(g => Bridge.column(Mask(g))).toVector match {
-      case Vector() => Vector(lit(0L))
-      case some     => some
-    }
-    val masks = words.indices.map(i => s"mask$i")
-    val time = longOf(b.columnOf(b.time))
-    val clock = longOf(b.columnOf(b.windowColumn))
-    val masked = b.df.select(
-      Vector(
-        packed(None, b.keys.map(b.columnOf)).as("key"),
-        lit(0L).as("slice"),
-        time.as("time"),
-        coalesce(clock, lit(0L)).as("clock"),
-        clock.isNotNull.as("timed"),
-        orderOf(b).as("order"),
-        Bridge.column(Arrival()).as("arrival"),
-        packed(Some(time), b.shown.map(b.columnOf)).as("payload"),
-        b.keys.map(k => b.columnOf(k).isNotNull).foldLeft(time.isNotNull)(_ && _).as("placed")
-      ) ++ words.zip(masks).map { case (word, name) => word.as(name) }: _*
+  private def prepare(b: Binding, slices: Option[Slices], headed: Boolean): (Prepare, EventLayout) = {
+    val clocked = b.windowColumn != b.time
+    // A stream always has an order: it is a place for a number of the tally.
+    val orderColumn = orderOf(b).orElse(if (headed) Some(lit(0L)) else None)
+    val clockColumn = if (clocked) Some(longOf(b.columnOf(b.windowColumn))) else None
+    val (resolved, child) = Bridge.resolved(
+      b.df,
+      longOf(b.columnOf(b.time)) +: (clockColumn.toSeq ++ orderColumn ++ b.guards ++ b.keys.map(b.columnOf) ++
+        b.shown.map(b.columnOf))
     )
-    // A condition with a lambda would leave generated code, and every event be packed before it is dropped.
-    val placed = masked.where("placed")
-    val matter = if (!b.program.droppable) placed else placed.where(masks.map(m => s"$m != 0").mkString(" OR "))
-    val more = if (words.length > 1) array(masks.tail.map(col): _*) else lit(null).cast(ArrayType(LongType))
-    matter
-      .withColumns(Map("mask" -> col(masks.head), "more" -> more))
-      .drop("placed" +: masks: _*)
-      .as[Event](Encoders.product[Event])
+    val all = resolved.iterator
+    val time = all.next()
+    val clock = clockColumn.map(_ => all.next())
+    val order = orderColumn.map(_ => all.next())
+    val guards = b.guards.map(_ => all.next())
+    val keys = b.keys.map(_ => all.next())
+    val shown = all.toVector
+    val masks = if (guards.isEmpty) Seq(Mask(Nil)) else guards.grouped(64).map(Mask(_)).toSeq
+    val layout = EventLayout(masks.length, slices.isDefined, clocked, order.isDefined, keys.nonEmpty)
+    val needed = AttributeSet.fromAttributeSets(resolved.map(_.references))
+    val prepared = Prepare(
+      masks,
+      b.program.droppable,
+      time,
+      if (keys.isEmpty) None else Some(Pack(None, keys)),
+      clock,
+      order,
+      Pack(if (headed) Some(time) else None, shown),
+      slices,
+      layout.attributes,
+      Project(child.output.filter(needed.contains), child)
+    )
+    (prepared, layout)
   }
-
-  private def packed(time: Option[Column], columns: Seq[Column]): Column =
-    Bridge.column(Pack(time.map(Bridge.expression), columns.map(Bridge.expression)))
 
   private def longOf(c: Column): Column = Bridge.column(AsLong(Bridge.expression(c)))
 
-  private def orderOf(b: Binding): Column = b.order match {
-    case None                                  => lit(0L)
-    case Some(f) if Clock.supports(f.dataType) => coalesce(longOf(b.columnOf(f)), lit(Long.MinValue))
-    case Some(f)                               =>
+  private def orderOf(b: Binding): Option[Column] = b.order.map { f =>
+    if (!Clock.supports(f.dataType))
       throw new CerException(
         "CER_TYPE_MISMATCH",
         s"[CER_TYPE_MISMATCH] The order column '${f.name}' is ${f.dataType.sql}, and must be a number or a time."
       )
+    coalesce(longOf(b.columnOf(f)), lit(Long.MinValue))
   }
 
-  /** In a batch no state is needed: sorted by key (or slice) and time, one substream comes after the other. */
-  private def batch(events: Dataset[Event], b: Binding, plan: Plan): DataFrame = {
-    val order = Seq("time", "order", "arrival").map(col)
-    implicit val bytes: Encoder[Array[Byte]] = Encoders.BINARY
+  private def batch(b: Binding, plan: Plan): DataFrame = {
     val consume = b.program.query.consumeBy
-    val slices = if (b.keys.isEmpty) Slices.of(plan, consume != Consume.None) else None
-    def recognized(parts: Dataset[Event], by: Seq[String], grouped: Boolean) =
-      parts
-        .sortWithinPartitions(by.map(col) ++ order: _*)
-        .mapPartitions(new Batch(plan, grouped, slices))
-    // In time order the sort is cheaper than by key and time, and a window tells which keys can be forgotten.
-    val inTime = plan.windowIsTime && plan.windowSize.isDefined
-    val rows =
-      if (slices.isDefined) recognized(slices.get.cut(events).repartition(col("slice")), Seq("slice"), grouped = true)
-      else if (b.keys.isEmpty || consume == Consume.Any) recognized(events.repartition(1), Nil, grouped = false)
-      else if (inTime) recognized(events.repartition(col("key")), Nil, grouped = false)
-      else recognized(events.repartition(col("key")), Seq("key"), grouped = true)
-    rows.toDF("row").withColumns(Map("late" -> lit(null).cast(BinaryType), "end" -> lit(null)))
+    val spread =
+      if (consume == Consume.Any) Spread.OneTask("CONSUME BY ANY orders all keys")
+      else if (b.keys.nonEmpty) Spread.ByKey(plan.windowIsTime && plan.windowSize.isDefined)
+      else
+        Slices.of(plan, consume != Consume.None) match {
+          case Some(s) => Spread.BySlice(s)
+          case None    => Spread.OneTask(s"there is no PARTITION BY and ${whyNotSliced(b, plan)}")
+        }
+    val slices = Some(spread).collect { case Spread.BySlice(s) => s }
+    val (events, layout) = prepare(b, slices, headed = false)
+    val columns = plan.schema.row.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+    Planning.on(Bridge.session(b.df))
+    Bridge.dataFrame(b.df, Recognize(plan, layout, spread, Set.empty, columns, events))
+  }
+
+  private def whyNotSliced(b: Binding, plan: Plan): String =
+    if (b.program.query.consumeBy != Consume.None) "CONSUME BY orders all events"
+    else if (b.program.query.within.isEmpty) "no WITHIN"
+    else if (b.program.countsEvents) "WITHIN counts events"
+    else if (!plan.windowIsTime) "WITHIN is about another column than the time"
+    else if (!plan.clock.isWhole) "the time is a floating-point number"
+    else "the window is too long to slice"
+
+  private def stream(b: Binding, plan: Plan): DataFrame = {
+    warnOfUnboundedState(b, plan)
+    val oneTask = b.keys.isEmpty || b.program.query.consumeBy == Consume.Any
+    val (prepared, layout) = prepare(b, None, headed = true)
+    Planning.on(Bridge.session(b.df))
+    val rows = Bridge.dataFrame(b.df, Tally(prepared))
+    def or(there: Boolean, name: String, other: Column) = (if (there) col(name) else other).as(name)
+    val more =
+      if (layout.masks > 1) array((1 until layout.masks).map(i => col(s"mask$i")): _*)
+      else lit(null).cast(ArrayType(LongType))
+    val events = rows
+      .select(
+        or(layout.keyed, "key", lit(EventLayout.NoKey)),
+        col("time"),
+        (if (layout.clocked) coalesce(col("clock"), lit(0L)) else col("time")).as("clock"),
+        (if (layout.clocked) col("clock").isNotNull else lit(true)).as("timed"),
+        or(layout.ordered, "order", lit(0L)),
+        col("arrival"),
+        col("mask0").as("mask"),
+        more.as("more"),
+        col("payload")
+      )
+      .as[Event](Encoders.product[Event])
+    Stream.matches(events, plan, oneTask, b.df.sparkSession)
   }
 
   /** Typed columns from the bytes of match rows and of late events. In event time `end` is the column that Spark knows
     * to carry the watermark, so that a windowed aggregation over matches works.
     */
+  private def unpacked(rows: DataFrame, plan: Plan): DataFrame = {
+    val columns = plan.schema.row.fieldNames.toVector.filterNot(_ == "end" && plan.delay.isDefined)
+    rows
+      .select(
+        unpack(col("row"), plan.schema.row, always = !plan.lateRows).as("m"),
+        unpack(col("late"), plan.schema.event, always = false).as("late"),
+        col("end")
+      )
+      .select(
+        columns.map(n => col("m").getField(n).as(n)) ++
+          (if (plan.delay.isDefined) Seq(col("end")) else Nil) ++ (if (plan.lateRows) Seq(col("late")) else Nil): _*
+      )
+  }
+
+  /** The columns as users see them, each under a new name, so that a result can be joined with itself. */
   private def output(rows: DataFrame, b: Binding, plan: Plan): DataFrame = {
-    val unpacked = rows.select(
-      unpack(col("row"), plan.schema.row, always = !plan.lateRows).as("m"),
-      unpack(col("late"), plan.schema.event, always = false).as("late"),
-      col("end")
-    )
-    def field(name: String): Column = col("m").getField(name).as(name)
-    val keys = b.keys.map(k => col("m").getField("key").getField(k.name).as(k.name))
+    def field(name: String): Column = col(s"`${name.replace("`", "``")}`").as(name)
+    val keys = b.keys.map(k => col("key").getField(k.name).as(k.name))
     val end = if (plan.delay.isDefined) col("end") else field("end")
     val columns =
       if (b.program.counts) keys ++ Vector(end, field("matches"))
@@ -159,7 +198,7 @@ object Cer {
             val whole = field(c.variable)
             b.attributes(c).fold(whole)(fields => narrowed(whole, c, fields.map(_.name)).as(c.variable))
           }
-    unpacked.select(columns ++ (if (plan.lateRows) Vector(col("late")) else Vector.empty): _*)
+    rows.select(columns ++ (if (plan.lateRows) Vector(col("late")) else Vector.empty): _*)
   }
 
   private def narrowed(whole: Column, c: Program.Column, names: Vector[String]): Column = {

@@ -1,6 +1,7 @@
 package sparkcer.spark
 
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
 /** A time column: how its values become longs (see [[AsLong]]), how far a window reaches back, and how a long becomes a
@@ -44,6 +45,16 @@ final case class Clock(dataType: DataType) {
     case TimestampType | TimestampNTZType => Some(BigDecimal(micros))
     case DateType                         => Some(Clock.floor(BigDecimal(micros) / 86400000000L))
     case _                                => None
+  }
+
+  /** The value of a long, for people. */
+  def show(time: Long): String = dataType match {
+    case TimestampType          => DateTimeUtils.microsToInstant(time).toString
+    case TimestampNTZType       => DateTimeUtils.microsToLocalDateTime(time).toString
+    case DateType               => java.time.LocalDate.ofEpochDay(time).toString
+    case DoubleType | FloatType => Clock.fromOrdered(time).toString
+    case d: DecimalType         => BigDecimal(time, d.scale).toString
+    case _                      => time.toString
   }
 
   def write(out: UnsafeRowWriter, i: Int, time: Long): Unit = dataType match {

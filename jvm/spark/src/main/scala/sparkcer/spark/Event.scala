@@ -2,12 +2,10 @@ package sparkcer.spark
 
 import org.apache.spark.unsafe.Platform
 
-/** An event as it crosses the shuffle: everything the evaluator needs, and the columns of the output as opaque bytes.
+/** An event as the evaluator takes it, with the columns of the output as opaque bytes.
   *
   * @param key
   *   the PARTITION BY columns as the bytes of a row
-  * @param slice
-  *   the slice of time it is read for, see [[Slices]]
   * @param time
   *   the time column as a long
   * @param clock
@@ -23,7 +21,6 @@ import org.apache.spark.unsafe.Platform
   */
 final case class Event(
     key: Array[Byte],
-    slice: Long,
     time: Long,
     clock: Long,
     timed: Boolean,
@@ -32,13 +29,19 @@ final case class Event(
     mask: Long,
     more: Array[Long],
     payload: Array[Byte]
-)
+) {
+
+  /** The slice of time that it is read for, see [[Slices]]. */
+  var slice: Long = 0L
+}
 
 /** The bytes that the engine keeps for an event: its time, which of several identical events it is, and its row. */
 object Payload {
   val Head = 16
 
   def time(p: Array[Byte]): Long = Platform.getLong(p, Platform.BYTE_ARRAY_OFFSET)
+
+  def setTime(p: Array[Byte], time: Long): Unit = Platform.putLong(p, Platform.BYTE_ARRAY_OFFSET, time)
 
   /** Identical events (same time, same row) are told apart by a number from 0. */
   def setCopy(p: Array[Byte], n: Long): Unit = Platform.putLong(p, Platform.BYTE_ARRAY_OFFSET + 8, n)

@@ -3,8 +3,6 @@ package sparkcer.spark
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Expression,
-  LeafExpression,
-  Nondeterministic,
   UnaryExpression,
   UnsafeProjection,
   UnsafeRow
@@ -17,13 +15,9 @@ import org.apache.spark.unsafe.Platform
 
 /** At most 64 guards to bits: bit i says whether guard i is TRUE. The query's predicates are this one expression in the
   * generated code of the scan's stage.
-  *
-  * Declared nondeterministic so that the optimizer does not copy it into the filter on its own result, which would ask
-  * every predicate twice.
   */
 case class Mask(guards: Seq[Expression]) extends Expression {
   override def children: Seq[Expression] = guards
-  override lazy val deterministic: Boolean = false
   override def dataType: DataType = LongType
   override def nullable: Boolean = false
 
@@ -155,30 +149,6 @@ case class AsLong(child: Expression) extends UnaryExpression {
   }
 
   override protected def withNewChildInternal(c: Expression): AsLong = copy(child = c)
-}
-
-/** The order in which Spark reads rows: input partition, then row in it. Spark's own `monotonically_increasing_id` does
-  * the same and is refused in streams.
-  */
-case class Arrival() extends LeafExpression with Nondeterministic {
-  @transient private var next = 0L
-
-  override def dataType: DataType = LongType
-  override def nullable: Boolean = false
-
-  override protected def initializeInternal(partition: Int): Unit = next = partition.toLong << Arrival.RowBits
-
-  override protected def evalInternal(input: InternalRow): Any = { next += 1; next - 1 }
-
-  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val next = ctx.addMutableState(CodeGenerator.JAVA_LONG, "cerArrival")
-    ctx.addPartitionInitializationStatement(s"$next = ((long) partitionIndex) << ${Arrival.RowBits};")
-    ev.copy(code = code"final long ${ev.value} = $next++;", isNull = FalseLiteral)
-  }
-}
-
-private object Arrival {
-  val RowBits = 40
 }
 
 /** The bucket of a key, by its hash. There are as many buckets as shuffle partitions, asked for where the query runs:

@@ -31,8 +31,6 @@ final private class Held {
     e
   }
 
-  def foreach(f: Event => Unit): Unit = (from until until).foreach(i => f(events(i)))
-
   def toVector: Vector[Event] = events.slice(from, until).toVector
 
   def clear(): Unit = {

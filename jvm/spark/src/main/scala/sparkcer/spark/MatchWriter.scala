@@ -39,8 +39,10 @@ final case class MatchSchema(
   )
 }
 
-/** Writes matches as rows. The rows of events are copied as bytes; no column of theirs is looked at. */
-final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fingerprint: Long) {
+/** Writes matches as rows, each good until the next. The rows of events are copied as bytes; no column of theirs is
+  * looked at. Columns that nobody reads stay empty.
+  */
+final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fingerprint: Long, unread: Set[Int]) {
   private val columns = schema.columns
   private val out = new UnsafeRowWriter(schema.row.length)
   private val array = new UnsafeArrayWriter(out, 8)
@@ -48,20 +50,25 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
 
   /** For each label, the columns that its event goes to. */
   private val columnsOf: Array[Array[Int]] =
-    program.cea.labels.map(label => columns.indices.filter(i => label(columns(i).variable)).toArray).toArray
+    program.cea.labels
+      .map(label =>
+        columns.indices.filter(i => !unread(MatchWriter.Fixed + i) && label(columns(i).variable)).toArray
+      )
+      .toArray
 
   private val bound = Array.fill(columns.length)(new Array[Int](4))
   private val counts = new Array[Int](columns.length)
   private val isLong = Set[DataType](LongType, TimestampType, TimestampNTZType)(schema.time)
+  private val identified = !unread(0)
   private val identity = new MatchIdentity(fingerprint)
   private val eventRow = new UnsafeRow(schema.event.length)
   private val keyRow = new UnsafeRow(schema.key.length)
 
-  def write(key: Array[Byte], substream: Substream, m: Matches): Array[Byte] = {
+  def write(key: Array[Byte], substream: Substream, m: Matches): UnsafeRow = {
     gather(m)
     out.reset()
     out.zeroOutNullBytes()
-    out.write(0, identity(key, substream, m))
+    out.write(0, if (identified) identity(key, substream, m) else MatchWriter.Nothing)
     keyRow.pointTo(key, key.length)
     writeRow(1, keyRow)
     writeTime(2, Payload.time(substream.payload(m.start)))
@@ -73,14 +80,14 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
       else writeRow(MatchWriter.Fixed + c, event(substream, bound(c)(0)))
       c += 1
     }
-    result()
+    out.getRow()
   }
 
   /** How many matches an event closes. */
-  def writeCount(e: Event, n: Long): Array[Byte] = {
+  def writeCount(e: Event, n: Long): UnsafeRow = {
     if (n == Long.MaxValue)
       throw new SparkException(
-        s"[CER_COUNT_OVERFLOW] The event at time ${e.time} closes more than ${Long.MaxValue - 1} matches. Use a shorter WITHIN, or SELECT NEXT, LAST or MAX."
+        s"[CER_COUNT_OVERFLOW] The event at ${clock.show(e.time)} closes more than ${Long.MaxValue - 1} matches. Use a shorter WITHIN, or SELECT NEXT, LAST or MAX."
       )
     out.reset()
     out.zeroOutNullBytes()
@@ -88,7 +95,7 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
     writeRow(0, keyRow)
     clock.write(out, 1, e.time)
     out.write(2, n)
-    result()
+    out.getRow()
   }
 
   private def gather(m: Matches): Unit = {
@@ -141,12 +148,12 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
     row.writeToMemory(out.getBuffer, out.cursor.toLong)
     out.increaseCursor(size)
   }
-
-  private def result(): Array[Byte] = java.util.Arrays.copyOf(out.getBuffer, out.totalSize)
 }
 
 private object MatchWriter {
 
   /** match_id, key, start, end. */
   val Fixed = 4
+
+  private val Nothing = Array.empty[Byte]
 }

@@ -1,7 +1,7 @@
 package sparkcer.spark
 
 import org.apache.spark.SparkException
-import org.apache.spark.sql.catalyst.expressions.XXH64
+import org.apache.spark.sql.catalyst.expressions.{UnsafeRow, XXH64}
 import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
@@ -12,6 +12,8 @@ import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
   *   whether the window is about the time column
   * @param delay
   *   of the watermark on the time column of a stream, in the units of the clock
+  * @param inputs
+  *   how many inputs of a stream have a watermark
   * @param idle
   *   how long a key may be silent, in the units of the clock
   * @param ordering
@@ -30,6 +32,7 @@ final case class Plan(
     windowIsTime: Boolean,
     maxMatchesPerEvent: Long,
     delay: Option[Long],
+    inputs: Int,
     idle: Option[Long],
     lateRows: Boolean,
     ordering: String,
@@ -42,11 +45,15 @@ final case class Plan(
     XXH64.hashUTF8String(UTF8String.fromString(s"${query.trim}\n${schema.row.sql}\n$windowClock $windowSize"), 0L)
 }
 
-/** An evaluator with its input and output: events in, match rows out. For one thread. */
-final class Recognizer(plan: Plan) {
+/** An evaluator with its input and output: events in, match rows out. For one thread.
+  *
+  * @param unread
+  *   columns of the rows that nobody reads
+  */
+final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
   private val program = Program(plan.query)
   val evaluator = new Evaluator(program)
-  private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint)
+  private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint, unread)
 
   /** The window as a long where that is all it takes to find its bound, or -1. */
   private val window = plan.windowSize.filter(w => plan.windowClock.isWhole && w >= 0).fold(-1L)(_.toLong)
@@ -61,7 +68,7 @@ final class Recognizer(plan: Plan) {
     * which must be taken before another event is read.
     */
   def read(s: Substream, ties: Ties, e: Event, report: Boolean = true): Unit = {
-    val copy = ties.next(e.time, e.payload)
+    val copy = ties.next(e)
     if (copy > 0) Payload.setCopy(e.payload, copy)
     val cls = if (e.more == null) evaluator.classOf(e.mask) else evaluator.classOf(e.mask +: e.more)
     val closes =
@@ -75,8 +82,8 @@ final class Recognizer(plan: Plan) {
     } else event = null
   }
 
-  /** The row of the next match, or null after the last. */
-  def next(): Array[Byte] =
+  /** The row of the next match, good until the next call, or null after the last. */
+  def next(): UnsafeRow =
     if (event == null) null
     else if (program.counts) {
       val row = writer.writeCount(event, evaluator.count)
@@ -98,7 +105,7 @@ final class Recognizer(plan: Plan) {
     else time - window
 
   private def tooMany(e: Event): SparkException = new SparkException(
-    s"[CER_TOO_MANY_MATCHES] The event at time ${e.time} closes more than ${plan.maxMatchesPerEvent} matches. " +
+    s"[CER_TOO_MANY_MATCHES] The event at ${plan.clock.show(e.time)} closes more than ${plan.maxMatchesPerEvent} matches. " +
       "Use LIMIT, SELECT NEXT or SELECT LAST, or raise spark.cer.maxMatchesPerEvent."
   )
 }

@@ -1,8 +1,5 @@
 package sparkcer.spark
 
-import org.apache.spark.sql.{Column, Dataset, Encoders}
-import org.apache.spark.sql.functions._
-
 /** Slices of time, by which a batch without PARTITION BY is parallel. A slice reports the matches that end in it, and
   * reads the events from one window before it, bound included: no match that ends in it starts earlier. So an event is
   * read for its own slice, and also for the next one if it is in the last window before that.
@@ -13,17 +10,11 @@ import org.apache.spark.sql.functions._
 final case class Slices(window: Long) {
   val length: Long = math.max(Slices.Shortest, Slices.Windows * window)
 
-  def start(slice: Long): Long = slice * length
+  /** The slices that read an event: its own, to the last. */
+  def of(time: Long): Long = Math.floorDiv(time, length)
+  def last(time: Long): Long = if (time > Long.MaxValue - window) of(time) else of(time + window)
 
-  /** The events, once for each slice that reads them. */
-  def cut(events: Dataset[Event]): Dataset[Event] = {
-    def slice(time: String): Column = expr(s"($time - pmod($time, ${length}L)) div ${length}L")
-    val own = slice("time")
-    val next = slice(s"(time + ${window}L)")
-    val alone = col("time") > lit(Long.MaxValue - window) || own === next
-    val both = when(alone, array(own)).otherwise(array(own, next))
-    events.toDF().withColumn("slice", explode(both)).as[Event](Encoders.product[Event])
-  }
+  def start(slice: Long): Long = slice * length
 }
 
 object Slices {

@@ -42,9 +42,21 @@ object Stream {
 
   private val CacheBytes = "spark.cer.engineCacheBytes"
 
-  private val measures = Seq("events", "matches", "late", "idle", "buckets", "held", "keys", "nodes", "bytes").map(n =>
-    coalesce(sum(col(s"counts.$n")), lit(0L)).as(n)
-  ) :+ coalesce(max(col("counts.largest")), lit(0L)).as("largest")
+  private val measures = Seq(
+    "input",
+    "dropped",
+    "nullKeys",
+    "nullTimes",
+    "events",
+    "matches",
+    "late",
+    "idle",
+    "buckets",
+    "held",
+    "keys",
+    "nodes",
+    "bytes"
+  ).map(n => coalesce(sum(col(s"counts.$n")), lit(0L)).as(n)) :+ coalesce(max(col("counts.largest")), lit(0L)).as("largest")
 
   private def checkStore(spark: SparkSession): Unit =
     if (!spark.conf.get(Provider, "").endsWith("RocksDBStateStoreProvider"))
@@ -63,7 +75,18 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = log = new BucketLog(getHandle)
 
   override def handleInputRows(bucket: Int, rows: Iterator[Event], timers: TimerValues): Iterator[StreamOutput] =
-    work(bucket)((b, out) => b.read(rows.toArray, watermark(timers), out))
+    {
+      val (events, tallies) = rows.toArray.partition(_.payload != null)
+      if (events.isEmpty) {
+        val out = newOutput
+        tallies.foreach(out.tally)
+        out.result()
+      } else
+        work(bucket) { (b, out) =>
+          tallies.foreach(out.tally)
+          b.read(events, watermark(timers), out)
+        }
+    }
 
   override def handleExpiredTimer(bucket: Int, timers: TimerValues, expired: ExpiredTimerInfo): Iterator[StreamOutput] =
     work(bucket)((b, out) => b.advance(watermark(timers), out))
@@ -72,12 +95,15 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
   private def watermark(timers: TimerValues): Long =
     if (plan.delay.isEmpty) Long.MinValue else Processor.toMicros(timers.getCurrentWatermarkInMs())
 
+  private def newOutput = new Output(plan.lateRows, plan.delay.isDefined)
+
   private def work(bucket: Int)(action: (Bucket, Output) => Unit): Iterator[StreamOutput] = {
     val key = EngineCache.Key(getHandle.getQueryInfo().getRunId, plan.operator, bucket)
     val head = log.open(about)
     val live = EngineCache.take(key, head).getOrElse(Bucket.load(plan, log.read(), head))
-    val out = new Output(plan.lateRows, plan.delay.isDefined)
+    val out = newOutput
     action(live, out)
+    out.counts.buckets += 1
     if (live.isEmpty && plan.delay.isEmpty) log.clear()
     else {
       val (piece, full) = live.save()

@@ -49,6 +49,7 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
       windowIsTime || !program.countsEvents && window.isEmpty,
       maxMatchesPerEvent = 200,
       delay,
+      inputs = 1,
       idle = None,
       lateRows = rng.nextBoolean(),
       ordering = "by t",
@@ -79,7 +80,8 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
     val sorted =
       if (oneTask) positions
       else positions.sortBy(i => ByteBuffer.wrap(events(i).key)) // stable: in order inside each key
-    new Batch(plan, grouped = !oneTask, None)(sorted.map(pick).iterator).map(ByteBuffer.wrap).toVector
+    val spread = if (oneTask) Spread.OneTask("of the test") else Spread.ByKey(inTime = false)
+    new Batch(plan, spread)(sorted.map(pick).iterator).map(r => ByteBuffer.wrap(r.copy().getBytes)).toVector
   }
 
   def identities(rows: Vector[ByteBuffer]): Vector[String] = rows.map { bytes =>
@@ -103,7 +105,7 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
         val at = if (windowIsTime) time else clock
         val more = if (words.length > 1) words.tail else null
         val row = bytes(key.map(_.show))
-        Event(row, 0, t, at.getOrElse(0), at.isDefined, i.toLong, 0, words(0), more, payload(t, i))
+        Event(row, t, at.getOrElse(0), at.isDefined, i.toLong, 0, words(0), more, payload(t, i))
       }
   }
 

@@ -14,6 +14,7 @@ class EngineCacheSuite extends munit.FunSuite {
     windowIsTime = true,
     maxMatchesPerEvent = 10,
     delay = None,
+    inputs = 1,
     idle = None,
     lateRows = false,
     ordering = "by t",

@@ -38,19 +38,30 @@ final class Partitions(val evaluator: Evaluator) {
   }
 
   /** Everything, as the first piece. */
-  def save(): Array[Byte] = piece(full = true)
+  def save(): Array[Byte] = piece(byKey.iterator, full = true)
 
   /** What changed since the last call of `save` or `saveChanges`. */
-  def saveChanges(): Array[Byte] = piece(full = false)
+  def saveChanges(): Array[Byte] = piece(byKey.iterator, full = false)
 
-  private def piece(full: Boolean): Array[Byte] = Frame.write { out =>
+  /** The same, by one who knows that no other keys were read. Costs as much as there are of them, unless a match consumed
+    * the events of all keys.
+    */
+  def saveChanges(read: Iterator[Array[Byte]]): Array[Byte] =
+    if (evaluator.epoch != savedEpoch) saveChanges()
+    else piece(read.map(new Bytes(_)).flatMap(k => byKey.get(k).map(k -> _)), full = false)
+
+  /** How often matches had consumed the events of all keys when the last piece was written. */
+  private var savedEpoch = evaluator.epoch
+
+  private def piece(candidates: Iterator[(Bytes, Substream)], full: Boolean): Array[Byte] = Frame.write { out =>
+    savedEpoch = evaluator.epoch
     out.byte(if (full) Partitions.Full else Partitions.Changes)
     if (!full) {
       out.int(gone.size)
       gone.foreach(k => out.array(k.array))
     }
     gone.clear()
-    val records = byKey.filter { case (_, s) => full || s.changed }
+    val records = candidates.filter { case (_, s) => full || s.changed }.toVector
     out.int(records.size)
     records.foreach { case (k, s) =>
       out.array(k.array)

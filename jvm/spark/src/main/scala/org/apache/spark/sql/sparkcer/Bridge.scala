@@ -1,9 +1,9 @@
 package org.apache.spark.sql.sparkcer
 
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic.{Dataset => ClassicDataset, ExpressionUtils}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.classic.{Dataset => ClassicDataset, ExpressionUtils, SparkSession => ClassicSession}
 
 /** The few places where Spark has a door that is only open to its own packages. */
 object Bridge {
@@ -21,18 +21,28 @@ object Bridge {
       .headOption
       .getOrElse(df.select(c).queryExecution.analyzed.expressions.head)
 
+  /** Columns of a DataFrame as resolved expressions, and the plan that they are resolved against. */
+  def resolved(df: DataFrame, columns: Seq[Column]): (Seq[Expression], LogicalPlan) =
+    df.select(columns: _*).queryExecution.analyzed match {
+      case Project(list, child) => (list.map { case Alias(e, _) => e; case e => e }, child)
+      case other                => throw new IllegalStateException(s"not a projection: $other")
+    }
+
   /** The SQL text as an expression that is not resolved yet. */
   def parse(df: DataFrame, sql: String): Expression =
-    df.sparkSession.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sessionState.sqlParser.parseExpression(sql)
+    session(df).sessionState.sqlParser.parseExpression(sql)
 
   /** A plan as a DataFrame of the active session, and back. */
   def dataFrame(plan: LogicalPlan): DataFrame =
-    ClassicDataset.ofRows(SparkSession.active.asInstanceOf[org.apache.spark.sql.classic.SparkSession], plan)
+    ClassicDataset.ofRows(SparkSession.active.asInstanceOf[ClassicSession], plan)
+  def dataFrame(like: DataFrame, plan: LogicalPlan): DataFrame = ClassicDataset.ofRows(session(like), plan)
   def planOf(df: DataFrame): LogicalPlan = df.queryExecution.analyzed
+
+  def session(df: DataFrame): ClassicSession = df.sparkSession.asInstanceOf[ClassicSession]
 
   /** Is a name the same as another, as this session compares them? */
   def sameName(df: DataFrame): (String, String) => Boolean =
-    df.sparkSession.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sessionState.conf.resolver
+    session(df).sessionState.conf.resolver
 }
 
 /** An error of spark-cer. In PySpark it arrives as `AnalysisException` with its message and no Java stack. */

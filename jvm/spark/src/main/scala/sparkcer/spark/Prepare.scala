@@ -1,0 +1,237 @@
+package sparkcer.spark
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Mask => _, _}
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.types._
+
+/** What happens to events before the shuffle: one mask for all predicates; events that cannot matter are dropped, and
+  * those without a time or with a NULL in their key; the rest is packed, once for each slice that reads it.
+  *
+  * @param masks
+  *   the guards, in words of 64
+  * @param droppable
+  *   whether an event that passes no guard can be dropped
+  * @param key
+  *   the PARTITION BY columns, if there are any
+  * @param clock
+  *   the column that WITHIN limits, if it is not the time
+  * @param output
+  *   see [[EventLayout]]
+  */
+case class Prepare(
+    masks: Seq[Mask],
+    droppable: Boolean,
+    time: Expression,
+    key: Option[Pack],
+    clock: Option[Expression],
+    order: Option[Expression],
+    payload: Pack,
+    slices: Option[Slices],
+    output: Seq[Attribute],
+    child: LogicalPlan
+) extends UnaryNode {
+  override def producedAttributes: AttributeSet = outputSet
+  override protected def withNewChildInternal(c: LogicalPlan): Prepare = copy(child = c)
+}
+
+/** Where the parts of an event stand in a prepared row. What all events of a query lack has no column. */
+final case class EventLayout(masks: Int, sliced: Boolean, clocked: Boolean, ordered: Boolean, keyed: Boolean) {
+  private def when(there: Boolean, field: StructField) = if (there) Seq(field) else Nil
+
+  private val fields: Seq[StructField] =
+    Seq(StructField("time", LongType, nullable = false), StructField("arrival", LongType, nullable = false)) ++
+      (0 until masks).map(i => StructField(s"mask$i", LongType, nullable = false)) ++
+      when(sliced, StructField("slice", LongType, nullable = false)) ++
+      when(clocked, StructField("clock", LongType)) ++
+      when(ordered, StructField("order", LongType, nullable = false)) ++
+      when(keyed, StructField("key", BinaryType, nullable = false)) :+
+      StructField("payload", BinaryType, nullable = false)
+
+  private def at(name: String) = fields.indexWhere(_.name == name)
+  private val (slice, clock, order, key, payload) = (at("slice"), at("clock"), at("order"), at("key"), at("payload"))
+
+  def attributes: Seq[Attribute] = fields.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+
+  def event(row: InternalRow): Event = {
+    val time = row.getLong(0)
+    val timed = !clocked || !row.isNullAt(clock)
+    val e = Event(
+      if (keyed) row.getBinary(key) else EventLayout.NoKey,
+      time,
+      if (!clocked) time else if (timed) row.getLong(clock) else 0L,
+      timed,
+      if (ordered) row.getLong(order) else 0L,
+      row.getLong(1),
+      row.getLong(2),
+      if (masks > 1) Array.tabulate(masks - 1)(i => row.getLong(3 + i)) else null,
+      withHead(row.getBinary(payload), time)
+    )
+    if (sliced) e.slice = row.getLong(slice)
+    e
+  }
+
+  private def withHead(row: Array[Byte], time: Long): Array[Byte] = {
+    val p = new Array[Byte](Payload.Head + row.length)
+    System.arraycopy(row, 0, p, Payload.Head, row.length)
+    Payload.setTime(p, time)
+    p
+  }
+}
+
+object EventLayout {
+
+  /** A row without columns. */
+  val NoKey: Array[Byte] = Array.empty
+}
+
+case class PrepareExec(
+    masks: Seq[Mask],
+    droppable: Boolean,
+    time: Expression,
+    key: Option[Pack],
+    clock: Option[Expression],
+    order: Option[Expression],
+    payload: Pack,
+    slices: Option[Slices],
+    output: Seq[Attribute],
+    child: SparkPlan
+) extends UnaryExecNode
+    with CodegenSupport {
+
+  override def nodeName: String = "CerPrepare"
+  override def producedAttributes: AttributeSet = outputSet
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    PrepareExec.Events -> SQLMetrics.createMetric(sparkContext, "events"),
+    PrepareExec.NullTimes -> SQLMetrics.createMetric(sparkContext, "events without a time"),
+    PrepareExec.NullKeys -> SQLMetrics.createMetric(sparkContext, "events with a NULL key"),
+    PrepareExec.Dropped -> SQLMetrics.createMetric(sparkContext, "events dropped before the shuffle")
+  )
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
+
+  override protected def doProduce(ctx: CodegenContext): String = child.asInstanceOf[CodegenSupport].produce(ctx, this)
+
+  /** A column is read where it is needed first: those of the payload only for events that matter. */
+  override def usedInputs: AttributeSet = AttributeSet.empty
+
+  /** Two slices make two rows of one. */
+  override def needCopyResult: Boolean = slices.isDefined || child.asInstanceOf[CodegenSupport].needCopyResult
+
+  private def keyColumns = key.fold(Seq.empty[Expression])(_.columns)
+
+  /** What is only computed for events that matter, in the order of [[EventLayout]]. */
+  private def kept: Seq[Expression] = (clock ++ order ++ key).toSeq :+ payload
+
+  private def bound[E <: Expression](e: E): E = BindReferences.bindReference(e, AttributeSeq.fromNormalOutput(child.output))
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+    def read(expressions: Seq[Expression]) =
+      evaluateRequiredVariables(child.output, input, AttributeSet.fromAttributeSets(expressions.map(_.references)))
+    val tested = Seq(time) ++ keyColumns ++ masks
+    val readTested = read(tested)
+    ctx.currentVars = input
+    val at = bound(time).genCode(ctx)
+    val keys = keyColumns.map(bound(_).genCode(ctx))
+    val words = masks.map(bound(_).genCode(ctx))
+    val readKept = read(kept)
+    val values = kept.map(bound(_).genCode(ctx))
+    val arrival = ctx.addMutableState(CodeGenerator.JAVA_LONG, "cerArrival")
+    ctx.addPartitionInitializationStatement(s"$arrival = ((long) partitionIndex) << ${PrepareExec.RowBits};")
+    val number = ctx.freshName("number")
+    val slice = ctx.freshName("slice")
+    def long(name: String) = ExprCode(FalseLiteral, JavaCode.variable(name, LongType))
+    val outputs = Seq(at.copy(code = EmptyBlock), long(number)) ++ words.map(_.copy(code = EmptyBlock)) ++
+      slices.map(_ => long(slice)) ++ values.map(_.copy(code = EmptyBlock))
+    val out = slices match {
+      case None    => consume(ctx, outputs)
+      case Some(s) =>
+        val (cut, last) = (ctx.addReferenceObj("slices", s), ctx.freshName("last"))
+        s"""
+           |final long $last = $cut.last(${at.value});
+           |for (long $slice = $cut.of(${at.value}); $slice <= $last; $slice++) {
+           |  ${consume(ctx, outputs)}
+           |}""".stripMargin
+    }
+    def metric(name: String) = s"${metricTerm(ctx, name)}.add(1);"
+    val noKey = if (keys.isEmpty) "false" else keys.map(_.isNull.toString).mkString(" || ")
+    val idle = if (droppable) words.map(w => s"${w.value} == 0L").mkString(" && ") else "false"
+    s"""
+       |${metric(PrepareExec.Events)}
+       |final long $number = $arrival++;
+       |$readTested
+       |${at.code}
+       |if (${at.isNull}) {
+       |  ${metric(PrepareExec.NullTimes)}
+       |} else {
+       |  ${keys.map(_.code.toString).mkString("\n")}
+       |  if ($noKey) {
+       |    ${metric(PrepareExec.NullKeys)}
+       |  } else {
+       |    ${words.map(_.code.toString).mkString("\n")}
+       |    if ($idle) {
+       |      ${metric(PrepareExec.Dropped)}
+       |    } else {
+       |      $readKept
+       |      ${values.map(_.code.toString).mkString("\n")}
+       |      $out
+       |    }
+       |  }
+       |}""".stripMargin
+  }
+
+  /** Where an expression, or its sheer size, keeps the stage out of generated code. */
+  override protected def doExecute(): RDD[InternalRow] = {
+    val all = longMetric(PrepareExec.Events)
+    val nullTimes = longMetric(PrepareExec.NullTimes)
+    val nullKeys = longMetric(PrepareExec.NullKeys)
+    val dropped = longMetric(PrepareExec.Dropped)
+    child.execute().mapPartitionsWithIndex { (partition, rows) =>
+      val tests = UnsafeProjection.create(Seq(time) ++ keyColumns ++ masks, child.output)
+      val keep = UnsafeProjection.create(kept, child.output)
+      val (keys, words) = (keyColumns.length, masks.length)
+      val keptTypes = kept.map(_.dataType)
+      val result = UnsafeProjection.create(output.map(_.dataType).toArray)
+      var arrival = partition.toLong << PrepareExec.RowBits
+      rows.flatMap { row =>
+        all.add(1)
+        val number = arrival
+        arrival += 1
+        val test = tests(row)
+        if (test.isNullAt(0)) { nullTimes.add(1); Iterator.empty }
+        else if ((1 to keys).exists(test.isNullAt)) { nullKeys.add(1); Iterator.empty }
+        else {
+          val mask = Array.tabulate(words)(i => test.getLong(1 + keys + i))
+          if (droppable && mask.forall(_ == 0)) { dropped.add(1); Iterator.empty }
+          else {
+            val t = test.getLong(0)
+            val values = keep(row)
+            val rest = keptTypes.zipWithIndex.map { case (dt, i) => values.get(i, dt) }
+            def prepared(slice: Option[Long]) =
+              result(new GenericInternalRow((Seq[Any](t, number) ++ mask ++ slice ++ rest).toArray)).copy()
+            slices.fold(Iterator.single(prepared(None))) { s =>
+              (s.of(t) to s.last(t)).iterator.map(slice => prepared(Some(slice)))
+            }
+          }
+        }
+      }
+    }
+  }
+
+  override protected def withNewChildInternal(c: SparkPlan): PrepareExec = copy(child = c)
+}
+
+object PrepareExec {
+  val Events = "events"
+  val NullTimes = "nullTimes"
+  val NullKeys = "nullKeys"
+  val Dropped = "dropped"
+
+  /** Events are numbered by input partition, then row in it. */
+  private[spark] val RowBits = 40
+}
