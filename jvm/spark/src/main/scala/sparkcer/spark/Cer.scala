@@ -89,7 +89,9 @@ object Cer {
     val keys = b.keys.map(_ => all.next())
     val shown = all.toVector
     val masks = if (guards.isEmpty) Seq(Mask(Nil)) else guards.grouped(64).map(Mask(_)).toSeq
-    val layout = EventLayout(masks.length, slices.isDefined, clocked, order.isDefined, keys.nonEmpty)
+    val payload = if (headed) Pack(Some(time), shown) else PackRow(shown)
+    val layout =
+      EventLayout(masks.length, slices.isDefined, clocked, order.isDefined, keys.nonEmpty, payload.dataType)
     val needed = AttributeSet.fromAttributeSets(resolved.map(_.references))
     val prepared = Prepare(
       masks,
@@ -98,7 +100,7 @@ object Cer {
       if (keys.isEmpty) None else Some(Pack(None, keys)),
       clock,
       order,
-      Pack(if (headed) Some(time) else None, shown),
+      payload,
       slices,
       layout.attributes,
       Project(child.output.filter(needed.contains), child)

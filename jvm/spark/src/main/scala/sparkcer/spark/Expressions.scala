@@ -2,7 +2,11 @@ package sparkcer.spark
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  EqualTo,
   Expression,
+  Literal,
+  PredicateHelper,
   UnaryExpression,
   UnsafeProjection,
   UnsafeRow
@@ -30,16 +34,36 @@ case class Mask(guards: Seq[Expression]) extends Expression {
     mask
   }
 
+  /** Guards that begin alike, as those of one event type do, share the beginning; and where beginnings compare one
+    * thing with different constants, only one of them can hold.
+    */
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val mask = ctx.addMutableState(CodeGenerator.JAVA_LONG, "cerMask")
-    val tests = guards.zipWithIndex.map { case (g, i) =>
-      val guard = g.genCode(ctx)
+    val groups = Mask.grouped(guards)
+    val exclusive = groups.length > 1 && Mask.areExclusive(groups.map(_._1))
+    def test(condition: Expression, body: String, other: String) = {
+      val c = condition.genCode(ctx)
       s"""
-         |${guard.code}
-         |if (!${guard.isNull} && ${guard.value}) $mask |= ${1L << i}L;
-       """.stripMargin
+         |${c.code}
+         |if (!${c.isNull} && ${c.value}) {
+         |  $body
+         |} $other""".stripMargin
     }
-    val all = ctx.splitExpressionsWithCurrentInputs(tests, "cerMask")
+    def bits(rests: Seq[(Option[Expression], Int)]) = rests.map { case (rest, i) =>
+      val set = s"$mask |= ${1L << i}L;"
+      rest.fold(set)(test(_, set, ""))
+    }
+    val all =
+      if (exclusive && guards.length <= Mask.FewGuards)
+        groups.foldRight("") { case ((first, rests), other) =>
+          test(first, bits(rests).mkString("\n"), if (other.isEmpty) "" else s"else {\n$other\n}")
+        }
+      else {
+        val tests = groups.flatMap { case (first, rests) =>
+          rests.grouped(Mask.FewGuards).map(some => test(first, bits(some).mkString("\n"), ""))
+        }
+        ctx.splitExpressionsWithCurrentInputs(tests, "cerMask")
+      }
     ev.copy(
       code = code"""
         $mask = 0L;
@@ -50,6 +74,31 @@ case class Mask(guards: Seq[Expression]) extends Expression {
   }
 
   override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): Mask = copy(guards = c)
+}
+
+private object Mask extends PredicateHelper {
+
+  /** More of them are spread over methods, which the compiler of Java likes small. */
+  private val FewGuards = 16
+
+  /** First conditions, each with what is left of the guards that begin with it, and their numbers. */
+  private def grouped(guards: Seq[Expression]): Seq[(Expression, Seq[(Option[Expression], Int)])] = {
+    val split = guards.zipWithIndex.map { case (g, i) =>
+      val all = splitConjunctivePredicates(g)
+      (all.head, (all.tail.reduceOption(And), i))
+    }
+    val firsts = split.map(_._1.canonicalized).distinct
+    firsts.map { f =>
+      val mine = split.filter(_._1.canonicalized == f)
+      (mine.head._1, mine.map(_._2))
+    }
+  }
+
+  private def areExclusive(conditions: Seq[Expression]): Boolean = {
+    val compared = conditions.collect { case EqualTo(x, Literal(v, StringType)) if v != null => (x.canonicalized, v) }
+    compared.length == conditions.length && compared.map(_._1).distinct.length == 1 &&
+    compared.map(_._2).distinct.length == compared.length
+  }
 }
 
 /** Columns as the bytes of one row, which then pass through Spark untouched. With a `time`, the head of a [[Payload]]
@@ -94,6 +143,25 @@ case class Pack(time: Option[Expression], columns: Seq[Expression]) extends Expr
 
   override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): Pack =
     if (time.isEmpty) copy(columns = c) else Pack(Some(c.head), c.tail)
+}
+
+/** Columns as a row of their own inside another, written in place. */
+case class PackRow(columns: Seq[Expression]) extends Expression {
+  override def children: Seq[Expression] = columns
+  override def nullable: Boolean = false
+  override lazy val dataType: DataType =
+    StructType(columns.zipWithIndex.map { case (c, i) => StructField(s"_$i", c.dataType, c.nullable) })
+
+  @transient private lazy val projection = UnsafeProjection.create(columns)
+
+  override def eval(input: InternalRow): Any = projection(input)
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val row = GenerateUnsafeProjection.createCode(ctx, columns)
+    ev.copy(code = row.code, isNull = FalseLiteral, value = row.value)
+  }
+
+  override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): PackRow = copy(columns = c)
 }
 
 /** The bytes of a row as the struct they are.

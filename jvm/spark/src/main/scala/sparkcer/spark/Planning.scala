@@ -22,7 +22,8 @@ object Planning {
     def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
       case p: Prepare =>
         import p._
-        PrepareExec(masks, droppable, time, key, clock, order, payload, slices, output, planLater(child)) :: Nil
+        val one = PrepareExec(masks, droppable, time, key, clock, order, payload, slices, output, planLater(child))
+        slices.fold[SparkPlan](one)(RepeatExec(_, one)) :: Nil
       case r: Recognize =>
         RecognizeExec(r.plan, r.layout, r.spread, r.unread, r.output, planLater(r.child)) :: Nil
       case t: Tally => TallyExec(planLater(t.child)) :: Nil
@@ -60,10 +61,10 @@ object Planning {
     }
 
     private def narrowed(p: Prepare, read: Set[Int]): Prepare = {
-      val columns = p.payload.columns.zipWithIndex.map { case (c, i) =>
+      val columns = p.payload.children.zipWithIndex.map { case (c, i) =>
         if (read(i)) c else Literal(null, c.dataType)
       }
-      val fewer = p.copy(payload = p.payload.copy(columns = columns))
+      val fewer = p.copy(payload = PackRow(columns))
       val needed = AttributeSet.fromAttributeSets(fewer.expressions.map(_.references))
       fewer.copy(child = Project(p.child.output.filter(needed.contains), p.child))
     }

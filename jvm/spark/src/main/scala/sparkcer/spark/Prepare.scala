@@ -8,9 +8,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.Platform
 
 /** What happens to events before the shuffle: one mask for all predicates; events that cannot matter are dropped, and
-  * those without a time or with a NULL in their key; the rest is packed, once for each slice that reads it.
+  * those without a time or with a NULL in their key; the rest is packed.
   *
   * @param masks
   *   the guards, in words of 64
@@ -20,6 +21,10 @@ import org.apache.spark.sql.types._
   *   the PARTITION BY columns, if there are any
   * @param clock
   *   the column that WITHIN limits, if it is not the time
+  * @param payload
+  *   the columns of the output: a [[Pack]] for a stream, a [[PackRow]] for a batch
+  * @param slices
+  *   those of a batch that is read slice by slice; each event is then there once for each slice that reads it
   * @param output
   *   see [[EventLayout]]
   */
@@ -30,7 +35,7 @@ case class Prepare(
     key: Option[Pack],
     clock: Option[Expression],
     order: Option[Expression],
-    payload: Pack,
+    payload: Expression,
     slices: Option[Slices],
     output: Seq[Attribute],
     child: LogicalPlan
@@ -40,7 +45,14 @@ case class Prepare(
 }
 
 /** Where the parts of an event stand in a prepared row. What all events of a query lack has no column. */
-final case class EventLayout(masks: Int, sliced: Boolean, clocked: Boolean, ordered: Boolean, keyed: Boolean) {
+final case class EventLayout(
+    masks: Int,
+    sliced: Boolean,
+    clocked: Boolean,
+    ordered: Boolean,
+    keyed: Boolean,
+    payloadType: DataType
+) {
   private def when(there: Boolean, field: StructField) = if (there) Seq(field) else Nil
 
   private val fields: Seq[StructField] =
@@ -50,13 +62,19 @@ final case class EventLayout(masks: Int, sliced: Boolean, clocked: Boolean, orde
       when(clocked, StructField("clock", LongType)) ++
       when(ordered, StructField("order", LongType, nullable = false)) ++
       when(keyed, StructField("key", BinaryType, nullable = false)) :+
-      StructField("payload", BinaryType, nullable = false)
+      StructField("payload", payloadType, nullable = false)
 
   private def at(name: String) = fields.indexWhere(_.name == name)
   private val (slice, clock, order, key, payload) = (at("slice"), at("clock"), at("order"), at("key"), at("payload"))
 
   def attributes: Seq[Attribute] = fields.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
 
+  private val shown = payloadType match {
+    case s: StructType => s.length
+    case _             => 0
+  }
+
+  /** The event of a row whose payload is a [[PackRow]]. */
   def event(row: InternalRow): Event = {
     val time = row.getLong(0)
     val timed = !clocked || !row.isNullAt(clock)
@@ -69,15 +87,15 @@ final case class EventLayout(masks: Int, sliced: Boolean, clocked: Boolean, orde
       row.getLong(1),
       row.getLong(2),
       if (masks > 1) Array.tabulate(masks - 1)(i => row.getLong(3 + i)) else null,
-      withHead(row.getBinary(payload), time)
+      withHead(row.getStruct(payload, shown).asInstanceOf[UnsafeRow], time)
     )
     if (sliced) e.slice = row.getLong(slice)
     e
   }
 
-  private def withHead(row: Array[Byte], time: Long): Array[Byte] = {
-    val p = new Array[Byte](Payload.Head + row.length)
-    System.arraycopy(row, 0, p, Payload.Head, row.length)
+  private def withHead(row: UnsafeRow, time: Long): Array[Byte] = {
+    val p = new Array[Byte](Payload.Head + row.getSizeInBytes)
+    row.writeToMemory(p, Platform.BYTE_ARRAY_OFFSET + Payload.Head.toLong)
     Payload.setTime(p, time)
     p
   }
@@ -96,7 +114,7 @@ case class PrepareExec(
     key: Option[Pack],
     clock: Option[Expression],
     order: Option[Expression],
-    payload: Pack,
+    payload: Expression,
     slices: Option[Slices],
     output: Seq[Attribute],
     child: SparkPlan
@@ -115,13 +133,18 @@ case class PrepareExec(
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
 
-  override protected def doProduce(ctx: CodegenContext): String = child.asInstanceOf[CodegenSupport].produce(ctx, this)
+  /** Counts in plain fields, and adds them to the metrics when the input is at its end. */
+  override protected def doProduce(ctx: CodegenContext): String = {
+    counters = PrepareExec.All.map(m => m -> ctx.addMutableState(CodeGenerator.JAVA_LONG, m)).toMap
+    val input = child.asInstanceOf[CodegenSupport].produce(ctx, this)
+    val report = counters.map { case (m, field) => s"${metricTerm(ctx, m)}.add($field); $field = 0L;" }
+    s"$input\n${report.mkString("\n")}"
+  }
+
+  @transient private var counters = Map.empty[String, String]
 
   /** A column is read where it is needed first: those of the payload only for events that matter. */
   override def usedInputs: AttributeSet = AttributeSet.empty
-
-  /** Two slices make two rows of one. */
-  override def needCopyResult: Boolean = slices.isDefined || child.asInstanceOf[CodegenSupport].needCopyResult
 
   private def keyColumns = key.fold(Seq.empty[Expression])(_.columns)
 
@@ -148,17 +171,10 @@ case class PrepareExec(
     def long(name: String) = ExprCode(FalseLiteral, JavaCode.variable(name, LongType))
     val outputs = Seq(at.copy(code = EmptyBlock), long(number)) ++ words.map(_.copy(code = EmptyBlock)) ++
       slices.map(_ => long(slice)) ++ values.map(_.copy(code = EmptyBlock))
-    val out = slices match {
-      case None    => consume(ctx, outputs)
-      case Some(s) =>
-        val (cut, last) = (ctx.addReferenceObj("slices", s), ctx.freshName("last"))
-        s"""
-           |final long $last = $cut.last(${at.value});
-           |for (long $slice = $cut.of(${at.value}); $slice <= $last; $slice++) {
-           |  ${consume(ctx, outputs)}
-           |}""".stripMargin
+    val findSlice = slices.fold("") { s =>
+      s"final long $slice = ${ctx.addReferenceObj("slices", s)}.of(${at.value});"
     }
-    def metric(name: String) = s"${metricTerm(ctx, name)}.add(1);"
+    def metric(name: String) = s"${counters(name)}++;"
     val noKey = if (keys.isEmpty) "false" else keys.map(_.isNull.toString).mkString(" || ")
     val idle = if (droppable) words.map(w => s"${w.value} == 0L").mkString(" && ") else "false"
     s"""
@@ -179,7 +195,8 @@ case class PrepareExec(
        |    } else {
        |      $readKept
        |      ${values.map(_.code.toString).mkString("\n")}
-       |      $out
+       |      $findSlice
+       |      ${consume(ctx, outputs)}
        |    }
        |  }
        |}""".stripMargin
@@ -212,11 +229,8 @@ case class PrepareExec(
             val t = test.getLong(0)
             val values = keep(row)
             val rest = keptTypes.zipWithIndex.map { case (dt, i) => values.get(i, dt) }
-            def prepared(slice: Option[Long]) =
-              result(new GenericInternalRow((Seq[Any](t, number) ++ mask ++ slice ++ rest).toArray)).copy()
-            slices.fold(Iterator.single(prepared(None))) { s =>
-              (s.of(t) to s.last(t)).iterator.map(slice => prepared(Some(slice)))
-            }
+            val all = Seq[Any](t, number) ++ mask ++ slices.map(_.of(t)) ++ rest
+            Iterator.single(result(new GenericInternalRow(all.toArray)))
           }
         }
       }
@@ -226,11 +240,44 @@ case class PrepareExec(
   override protected def withNewChildInternal(c: SparkPlan): PrepareExec = copy(child = c)
 }
 
+/** Repeats each event for the slices after its own that read it. The row is the same, with another number in it. */
+case class RepeatExec(slices: Slices, child: SparkPlan) extends UnaryExecNode {
+  override def nodeName: String = "CerRepeat"
+  override def output: Seq[Attribute] = child.output
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (place, cut) = (child.output.indexWhere(_.name == "slice"), slices)
+    child.execute().mapPartitions { rows =>
+      new Iterator[InternalRow] {
+        private var row: UnsafeRow = _
+        private var number = 0L
+        private var last = -1L
+
+        def hasNext: Boolean = row != null && number <= last || rows.hasNext
+
+        def next(): InternalRow = {
+          if (row != null && number <= last) row.setLong(place, number)
+          else {
+            row = rows.next().asInstanceOf[UnsafeRow]
+            number = row.getLong(place)
+            last = cut.last(row.getLong(0))
+          }
+          number += 1
+          row
+        }
+      }
+    }
+  }
+
+  override protected def withNewChildInternal(c: SparkPlan): RepeatExec = copy(child = c)
+}
+
 object PrepareExec {
   val Events = "events"
   val NullTimes = "nullTimes"
   val NullKeys = "nullKeys"
   val Dropped = "dropped"
+  private val All = Seq(Events, NullTimes, NullKeys, Dropped)
 
   /** Events are numbered by input partition, then row in it. */
   private[spark] val RowBits = 40
