@@ -230,4 +230,88 @@ class StreamSuite extends SparkSuite {
     assertEquals(counted.columns.toSeq, Seq("key", "end", "matches"))
     assertEquals(counted.select("matches").as[Long].collect().toSeq, Seq(2L))
   }
+
+  test("what was dropped is counted in the progress") {
+    val all = Seq(
+      event("A", 0, 1, "k"),
+      event("X", 1, 2, "k"),
+      event("A", 2, 3, null),
+      ("B", null, 4, "k"),
+      event("B", 3, 5, "k"),
+      event("X", 4, 6, null)
+    )
+    stream(new Running(query)) { s =>
+      all.grouped(2).foreach(p => s.send(p: _*))
+      s.send(event("X", 5, 7, "k")) // nothing but a tally
+      val counted = Seq("input", "dropped", "nullKeys", "nullTimes", "events").map(n => n -> s.total(n))
+      assertEquals(counted, Seq("input" -> 7L, "dropped" -> 2L, "nullKeys" -> 2L, "nullTimes" -> 1L, "events" -> 2L))
+    }
+  }
+
+  test("where WITHIN is about another column, an event in which it falls is late") {
+    val text = "SELECT x, z FROM S WHERE (A AS x ; C AS z) PARTITION BY [key] WITHIN 2 [id]"
+    val all = Seq(event("A", 0, 5, "k"), event("A", 1, 4, "k"), event("C", 2, 7, "k"), event("C", 3, 6, "k"))
+    for (watermark <- Seq(true, false))
+      stream(new Running(text, watermark)) { s =>
+        all.foreach(e => s.send(e))
+        if (watermark) {
+          s.send(event("X", 1000, 8, "k"))
+          s.send(event("X", 1001, 9, "k"))
+        }
+        assertEquals(s.table.select("x.id", "z.id").collect().map(_.toString).toSeq, Seq("[5,7]"))
+        assertEquals(s.total("late"), 2L)
+      }
+  }
+
+  test("of two inputs with a watermark the slower one decides what is late") {
+    val (fast, slow) = (MemoryStream[Row], MemoryStream[Row])
+    def timed(m: MemoryStream[Row]) = columns(m.toDF()).withWatermark("ts", "20 seconds")
+    val name = "two" + java.util.UUID.randomUUID().toString.replace("-", "")
+    val running = timed(fast)
+      .union(timed(slow))
+      .cer("SELECT * FROM S WHERE (A AS x ; C AS z) PARTITION BY [key] WITHIN 10 seconds", time = "ts")
+      .writeStream
+      .format("memory")
+      .queryName(name)
+      .start()
+    try {
+      def both(f: Seq[Row], s: Seq[Row]): Unit = {
+        fast.addData(f: _*)
+        slow.addData(s: _*)
+        running.processAllAvailable()
+      }
+      both(Seq(event("A", 500, 1, "k")), Seq(event("A", 1, 2, "k")))
+      both(Seq(event("A", 600, 3, "k")), Seq(event("C", 5, 4, "k"))) // 595 s behind the other input
+      both(Seq(event("X", 2000, 5, "k")), Seq(event("X", 2000, 6, "k")))
+      both(Seq(event("X", 2001, 5, "k")), Seq(event("X", 2001, 6, "k")))
+      val late = running.recentProgress.toVector.flatMap(
+        _.observedMetrics.values.toArray.map(_.asInstanceOf[org.apache.spark.sql.Row].getAs[Long]("late"))
+      )
+      assertEquals(spark.table(name).select("x.id", "z.id").collect().map(_.toString).toSeq, Seq("[2,4]"))
+      assertEquals(late.sum, 0L)
+    } finally running.stop()
+  }
+
+  test("idle keys are dropped even if their bucket falls silent") {
+    val input = MemoryStream[Row]
+    val running = columns(input.toDF())
+      .withWatermark("ts", "1 second")
+      .cer(query.replace(" WITHIN 10 seconds", ""), time = "ts", idle = "1 minute")
+      .writeStream
+      .format("noop")
+      .start()
+    try {
+      // Keys in both buckets; afterwards nothing but the watermark moves.
+      input.addData((0 until 8).map(i => event("A", i, i, s"k$i")))
+      running.processAllAvailable()
+      Seq(2000, 2001, 2002).foreach { t =>
+        input.addData(event("X", t, 99, "x"))
+        running.processAllAvailable()
+      }
+      val idle = running.recentProgress.toVector.flatMap(
+        _.observedMetrics.values.toArray.map(_.asInstanceOf[org.apache.spark.sql.Row].getAs[Long]("idle"))
+      )
+      assertEquals(idle.sum, 8L)
+    } finally running.stop()
+  }
 }
