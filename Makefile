@@ -16,7 +16,7 @@ JVM := $(shell find jvm/engine/src/main jvm/spark/src/main 2>/dev/null)
 PY := $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
 TYPED := $(foreach d,python tests integration examples,$(if $(shell find $(d) -name '*.py' 2>/dev/null),$(d)))
 
-TARGETS := help setup jar wheel demo test test-scala test-python test-long test-matrix lint fmt bench jmh clean
+TARGETS := help setup jar wheel demo test test-scala test-python test-long test-matrix lint fmt bench bench-spark jmh clean
 .PHONY: $(TARGETS)
 .SUFFIXES:
 .NOTPARALLEL:
@@ -65,18 +65,21 @@ $(WHEEL): $(JAR) $(OTHER_JARS) $(PY) pyproject.toml scripts/hatch_build.py $(wil
 demo: $(JAR) ## find patterns in generated events, in batch and as a stream
 	@$(RUN) examples/demo.py $(ARGS)
 
-# The jar is removed first, so that the Python tests never see an old one.
+# The jar is removed first, so that the Python tests never see an old one. On the other Sparks, one suite.
 define TEST
 rm -f $(JAR) dist/core.jar; \
 scripts/sbt spark/dist test; scala=$$?; \
 [ -f $(JAR) ] || { echo "The jar did not compile, so the Python tests were not run." >&2; exit 1; }; \
-[ $$scala = 0 ] || echo "The Scala tests failed (see above); the Python tests follow." >&2; \
+[ $$scala = 0 ] || echo "The Scala tests failed (see above); the others follow." >&2; \
+for v in $(OTHERS); do \
+  echo "On Spark $$v:"; SBT_OPTS=-Dspark=$$v scripts/sbt "spark/testOnly *CerSuite" || scala=1; \
+done; \
 $(RUN) -m pytest $(1); python=$$?; \
 [ $$scala = 0 ] && [ $$python = 0 ]
 endef
 
-test: $(READY) ## all tests, Scala and Python
-	@$(call TEST,tests)
+test: $(READY) ## all tests, Scala and Python, with short forms of the kill loop, the soak and the version matrix
+	@$(call TEST,tests integration/test_kill.py integration/test_soak.py)
 
 test-scala: $(READY) ## the Scala tests; ARGS='*Parser*' picks suites
 	@scripts/sbt $(if $(ARGS),"testOnly $(ARGS)",test)
@@ -113,6 +116,9 @@ fmt: $(READY) ## format all sources
 
 bench: $(READY) ## the engine over its workloads, with the bars; ARGS='--only S3.*' picks workloads
 	@scripts/sbt "benchmarks/run $(ARGS)"
+
+bench-spark: $(READY) ## Spark batches and streams against plain Spark queries, with the bars; ARGS='--only batch.*' picks sections
+	@scripts/sbt "benchmarks/runMain sparkcer.benchmarks.SparkBenchmark $(ARGS)"
 
 jmh: $(READY) ## the same engine under JMH; ARGS goes to JMH
 	@scripts/env sh -c '[ -x "$$JAVA_HOME/bin/javac" ]' || { echo "JMH needs a Java with a compiler, and the one in use ($$(cat .tools/java-home)) has none: install a JDK 17 or later, run \`make setup\` and try again." >&2; exit 1; }

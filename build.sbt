@@ -45,6 +45,11 @@ val sparkJava = Seq(
   "-Dio.netty.tryReflectionSetAccessible=true"
 )
 
+/** Spark's messages on the terminal are warnings only. */
+val sparkLog = Def.setting {
+  s"-Dlog4j2.configurationFile=${(ThisBuild / baseDirectory).value / "project" / "log4j2.properties"}"
+}
+
 lazy val dist =
   taskKey[File]("The jar for spark-submit in dist/, under its full name and, for the main Spark, as core.jar.")
 
@@ -61,8 +66,7 @@ lazy val spark = (project in file("jvm/spark"))
     name := "spark-cer",
     target := baseDirectory.value / (if (Versions.isOther) s"target/spark-${Versions.sparkMinor}" else "target"),
     libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark") % Provided,
-    Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false"),
-    Test / javaOptions += s"-Dlog4j2.configurationFile=${(ThisBuild / baseDirectory).value / "project" / "log4j2.properties"}",
+    Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false", sparkLog.value),
     assembly / assemblyJarName := s"spark-cer_${Versions.sparkMinor}_2.13-${version.value}.jar",
     assembly / assemblyOption ~= (_.withIncludeScala(false)),
     dist := {
@@ -81,7 +85,11 @@ lazy val benchmarks = (project in file("jvm/benchmarks"))
   .dependsOn(engine, spark)
   .settings(
     name := "spark-cer-benchmarks",
-    libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark")
+    libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark"),
+    Compile / run / mainClass := Some("sparkcer.benchmarks.EngineBenchmark"),
+    run / fork := true,
+    run / outputStrategy := Some(StdoutOutput),
+    run / javaOptions ++= sparkJava ++ Seq("-Xmx4g", "-Dspark.ui.enabled=false", sparkLog.value)
   )
 
 lazy val root = (project in file(".")).aggregate(engine, spark, benchmarks).settings(publish / skip := true)

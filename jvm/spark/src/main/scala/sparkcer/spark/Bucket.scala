@@ -169,7 +169,8 @@ final class Bucket(plan: Plan) {
     else {
       val last = keys.values().iterator().next().ties.lastTime
       val passed =
-        if (plan.windowIsTime && plan.windowSize.isDefined) Some(plan.windowClock.after(last, plan.windowSize)) else None
+        if (plan.windowIsTime && plan.windowSize.isDefined) Some(plan.windowClock.after(last, plan.windowSize))
+        else None
       val idle = plan.idle.map(n => if (last > Long.MaxValue - n - 1) Long.MaxValue else last + n + 1)
       (passed ++ idle).minOption
     }

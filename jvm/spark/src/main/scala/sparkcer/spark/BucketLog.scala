@@ -1,10 +1,12 @@
 package sparkcer.spark
 
+import java.nio.charset.StandardCharsets.UTF_8
+
 import org.apache.spark.SparkException
 import org.apache.spark.sql.Encoders
-import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig, ValueState}
+import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig}
 
-import sparkcer.engine.state.Frame
+import sparkcer.engine.state.{Frame, WireReader, WireWriter}
 
 /** Where a bucket's log ends: its last piece, and a random number that no other attempt to write that piece has. */
 final case class LogHead(piece: Long, nonce: Long)
@@ -16,42 +18,55 @@ object LogHead {
 /** A bucket's state in the state store: a log of pieces, each with what a micro-batch changed, and from time to time a
   * full one in place of all before it. So what a micro-batch writes goes with its events, not with the state.
   *
-  * Beside the log stands what it was written for. It is compared before anything else is read: Spark itself does not
-  * notice that another query is started over an old checkpoint.
+  * Beside the log, under a number that no piece has, stands what it was written for. It is compared before anything
+  * else is read: Spark itself does not notice that another query is started over an old checkpoint. All is bytes in one
+  * map, because each state variable and each encoder of a class costs a task some milliseconds.
   */
 final class BucketLog(handle: StatefulProcessorHandle) {
   private val pieces: MapState[Long, Array[Byte]] =
-    handle.getMapState[Long, Array[Byte]]("pieces", Encoders.scalaLong, Encoders.BINARY, TTLConfig.NONE)
-  private val about: ValueState[LogAbout] =
-    handle.getValueState[LogAbout]("about", Encoders.product[LogAbout], TTLConfig.NONE)
+    handle.getMapState[Long, Array[Byte]]("log", BucketLog.numbers, BucketLog.bytes, TTLConfig.NONE)
 
   /** Where the log ends. Throws, in words, if it was written for something else. */
-  def open(now: LogAbout): LogHead = Option(about.get()).fold(LogHead.Empty) { written =>
+  def open(now: LogAbout): LogHead = Option(pieces.getValue(BucketLog.About)).fold(LogHead.Empty) { bytes =>
+    val written = LogAbout.read(bytes)
     written.mustFit(now)
     LogHead(written.piece, written.nonce)
   }
 
   /** All pieces, oldest first. */
-  def read(): Vector[Array[Byte]] = pieces.iterator().toVector.sortBy(_._1).map(_._2)
+  def read(): Vector[Array[Byte]] =
+    pieces.iterator().filter(_._1 != BucketLog.About).toVector.sortBy(_._1).map(_._2)
 
   /** Writes the piece after `head`; a full one takes the place of all others. Returns the new head. */
   def append(piece: Array[Byte], full: Boolean, head: LogHead, now: LogAbout): LogHead = {
     val next = LogHead(head.piece + 1, java.util.concurrent.ThreadLocalRandom.current().nextLong())
-    if (full) pieces.keys().toVector.foreach(pieces.removeKey)
+    if (full) pieces.clear()
     pieces.updateValue(next.piece, piece)
-    about.update(now.copy(piece = next.piece, nonce = next.nonce))
+    pieces.updateValue(BucketLog.About, now.copy(piece = next.piece, nonce = next.nonce).bytes)
     next
   }
 
   /** Forgets the bucket. */
-  def clear(): Unit = {
-    pieces.clear()
-    about.clear()
-  }
+  def clear(): Unit = pieces.clear()
+}
+
+private object BucketLog {
+  private val About = -1L
+  private val numbers = Encoders.scalaLong
+  private val bytes = Encoders.BINARY
 }
 
 /** What a log was written for, and where it ends. */
 final case class LogAbout(format: Int, query: String, events: String, time: String, piece: Long, nonce: Long) {
+
+  def bytes: Array[Byte] = {
+    val out = new WireWriter
+    out.int(format)
+    out.long(piece)
+    out.long(nonce)
+    Seq(query, events, time).foreach(t => out.array(t.getBytes(UTF_8)))
+    out.result()
+  }
 
   def mustFit(now: LogAbout): Unit = {
     def refuse(problem: String, advice: String) = throw new SparkException(s"[CER_STATE_MISMATCH] $problem $advice")
@@ -77,5 +92,18 @@ final case class LogAbout(format: Int, query: String, events: String, time: Stri
 }
 
 object LogAbout {
+
+  /** The format comes first, so that a newer one is told whatever follows it. */
+  def read(bytes: Array[Byte]): LogAbout = {
+    val in = new WireReader(bytes, 0, bytes.length)
+    val format = in.int()
+    if (format > Frame.Version) LogAbout(format, "", "", "", 0, 0)
+    else {
+      val (piece, nonce) = (in.long(), in.long())
+      def text() = new String(in.array(), UTF_8)
+      LogAbout(format, text(), text(), text(), piece, nonce)
+    }
+  }
+
   def of(plan: Plan): LogAbout = LogAbout(Frame.Version, plan.query.trim, plan.schema.event.toDDL, plan.ordering, 0, 0)
 }

@@ -51,9 +51,7 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
   /** For each label, the columns that its event goes to. */
   private val columnsOf: Array[Array[Int]] =
     program.cea.labels
-      .map(label =>
-        columns.indices.filter(i => !unread(MatchWriter.Fixed + i) && label(columns(i).variable)).toArray
-      )
+      .map(label => columns.indices.filter(i => !unread(MatchWriter.Fixed + i) && label(columns(i).variable)).toArray)
       .toArray
 
   private val bound = Array.fill(columns.length)(new Array[Int](4))

@@ -31,9 +31,9 @@ object Planning {
     }
   }
 
-  /** Columns of matches that nobody reads are not written; and if that is so of `match_id`, which depends on every column
-    * of an event, the columns of events that nobody reads are neither packed nor, where the source can leave them out,
-    * read.
+  /** Columns of matches that nobody reads are not written; and if that is so of `match_id`, which depends on every
+    * column of an event, the columns of events that nobody reads are neither packed nor, where the source can leave
+    * them out, read.
     */
   private object Unread extends Rule[LogicalPlan] {
     def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
@@ -52,10 +52,10 @@ object Planning {
       val variables = if (r.plan.schema.counts) Nil else r.output.drop(MatchWriter.Fixed)
       val events = AttributeSet(variables)
       def of(e: Expression): Set[Int] = e match {
-        case GetStructField(a: Attribute, i, _) if events.contains(a)                => Set(i)
-        case GetArrayStructFields(a: Attribute, _, i, _, _) if events.contains(a)    => Set(i)
-        case a: Attribute if events.contains(a)                                      => r.plan.schema.event.indices.toSet
-        case other                                                                   => other.children.flatMap(of).toSet
+        case GetStructField(a: Attribute, i, _) if events.contains(a)             => Set(i)
+        case GetArrayStructFields(a: Attribute, _, i, _, _) if events.contains(a) => Set(i)
+        case a: Attribute if events.contains(a)                                   => r.plan.schema.event.indices.toSet
+        case other                                                                => other.children.flatMap(of).toSet
       }
       list.flatMap(of).toSet
     }

@@ -151,7 +151,8 @@ case class PrepareExec(
   /** What is only computed for events that matter, in the order of [[EventLayout]]. */
   private def kept: Seq[Expression] = (clock ++ order ++ key).toSeq :+ payload
 
-  private def bound[E <: Expression](e: E): E = BindReferences.bindReference(e, AttributeSeq.fromNormalOutput(child.output))
+  private def bound[E <: Expression](e: E): E =
+    BindReferences.bindReference(e, AttributeSeq.fromNormalOutput(child.output))
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     def read(expressions: Seq[Expression]) =

@@ -56,7 +56,8 @@ object Stream {
     "keys",
     "nodes",
     "bytes"
-  ).map(n => coalesce(sum(col(s"counts.$n")), lit(0L)).as(n)) :+ coalesce(max(col("counts.largest")), lit(0L)).as("largest")
+  ).map(n => coalesce(sum(col(s"counts.$n")), lit(0L)).as(n)) :+ coalesce(max(col("counts.largest")), lit(0L))
+    .as("largest")
 
   private def checkStore(spark: SparkSession): Unit =
     if (!spark.conf.get(Provider, "").endsWith("RocksDBStateStoreProvider"))
@@ -74,35 +75,35 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = log = new BucketLog(getHandle)
 
-  override def handleInputRows(bucket: Int, rows: Iterator[Event], timers: TimerValues): Iterator[StreamOutput] =
-    {
-      val (events, tallies) = rows.toArray.partition(_.payload != null)
-      if (events.isEmpty) {
-        val out = newOutput
-        tallies.foreach(out.tally)
-        out.result()
-      } else
-        work(bucket) { (b, out) =>
-          tallies.foreach(out.tally)
-          b.read(events, watermark(timers), out)
-        }
-    }
+  override def handleInputRows(bucket: Int, rows: Iterator[Event], timers: TimerValues): Iterator[StreamOutput] = {
+    val (events, tallies) = rows.toArray.partition(_.payload != null)
+    val out = newOutput
+    tallies.foreach(out.tally)
+    if (events.nonEmpty) work(bucket, out, None)(_.read(events, watermark(timers), out))
+    out.result()
+  }
 
-  override def handleExpiredTimer(bucket: Int, timers: TimerValues, expired: ExpiredTimerInfo): Iterator[StreamOutput] =
-    work(bucket)((b, out) => b.advance(watermark(timers), out))
+  override def handleExpiredTimer(
+      bucket: Int,
+      timers: TimerValues,
+      expired: ExpiredTimerInfo
+  ): Iterator[StreamOutput] = {
+    val out = newOutput
+    work(bucket, out, Some(expired.getExpiryTimeInMs()))(_.advance(watermark(timers), out))
+    out.result()
+  }
+
+  private def newOutput = new Output(plan.lateRows, plan.delay.isDefined)
 
   /** The time before which everything is past, in microseconds. */
   private def watermark(timers: TimerValues): Long =
     if (plan.delay.isEmpty) Long.MinValue else Processor.toMicros(timers.getCurrentWatermarkInMs())
 
-  private def newOutput = new Output(plan.lateRows, plan.delay.isDefined)
-
-  private def work(bucket: Int)(action: (Bucket, Output) => Unit): Iterator[StreamOutput] = {
+  private def work(bucket: Int, out: Output, expired: Option[Long])(action: Bucket => Unit): Unit = {
     val key = EngineCache.Key(getHandle.getQueryInfo().getRunId, plan.operator, bucket)
     val head = log.open(about)
     val live = EngineCache.take(key, head).getOrElse(Bucket.load(plan, log.read(), head))
-    val out = newOutput
-    action(live, out)
+    action(live)
     out.counts.buckets += 1
     if (live.isEmpty && plan.delay.isEmpty) log.clear()
     else {
@@ -111,19 +112,21 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
       live.measure(out.counts)
       EngineCache.put(key, live, cacheBytes)
     }
-    schedule(live.wakeAt)
-    out.result()
+    schedule(live.wakeAt, expired)
   }
 
   /** One timer for each bucket, in milliseconds, so that it is awake as soon as the watermark is at the first time at
     * which there is something to do. It must not be later: Spark fails a query that puts out a row which is not after
     * the watermark of the micro-batch before. Spark 4.0 and 4.1 wake timers before the watermark, 4.2 also those at it;
     * hence one less.
+    *
+    * @param expired
+    *   the timer that rang, which Spark itself takes away
     */
-  private def schedule(wakeAt: Option[Long]): Unit =
+  private def schedule(wakeAt: Option[Long], expired: Option[Long]): Unit =
     if (plan.delay.isDefined) {
       val wanted = wakeAt.map(t => -Math.floorDiv(-t, 1000L) - 1)
-      val set = getHandle.listTimers().toVector
+      val set = getHandle.listTimers().toVector.filterNot(expired.contains)
       set.filterNot(wanted.contains).foreach(getHandle.deleteTimer)
       wanted.filterNot(set.contains).foreach(getHandle.registerTimer)
     }

@@ -46,6 +46,7 @@ case class TallyExec(child: SparkPlan) extends UnaryExecNode {
 object Tally {
 
   /** The numbers, and the columns of the row that they stand in. */
-  private[spark] val Numbers = Vector(PrepareExec.Events, PrepareExec.Dropped, PrepareExec.NullKeys, PrepareExec.NullTimes)
+  private[spark] val Numbers =
+    Vector(PrepareExec.Events, PrepareExec.Dropped, PrepareExec.NullKeys, PrepareExec.NullTimes)
   private[spark] val Places = Vector("time", "arrival", "mask0", "order")
 }

@@ -8,8 +8,8 @@ import org.apache.spark.unsafe.Platform
 
 import sparkcer.engine.state.{WireReader, WireWriter}
 
-/** What a substream must know of its last event: whether the next one follows it, and which of several identical
-  * events of one time that is, so that each match has an identity of its own. Costs little while times differ.
+/** What a substream must know of its last event: whether the next one follows it, and which of several identical events
+  * of one time that is, so that each match has an identity of its own. Costs little while times differ.
   */
 final class Ties {
   private var seen = false

@@ -50,7 +50,8 @@ class PlanSuite extends SparkSuite with AdaptiveSparkPlanHelper {
     )
     for (columns <- choices) {
       val read = matches.select(columns.map(col): _*).collect().map(_.toString).sorted.toSeq
-      val expected = spark.createDataFrame(java.util.Arrays.asList(all: _*), matches.schema).select(columns.map(col): _*)
+      val expected =
+        spark.createDataFrame(java.util.Arrays.asList(all: _*), matches.schema).select(columns.map(col): _*)
       assertEquals(read, expected.collect().map(_.toString).sorted.toSeq, columns.toString)
     }
     assertEquals(matches.count(), all.length.toLong)
@@ -122,9 +123,11 @@ class PlanSuite extends SparkSuite with AdaptiveSparkPlanHelper {
     try assertEquals((cached.count(), cached.select("x.n").count()), (n, n))
     finally cached.unpersist(): Unit
     // The matches are events again.
-    val longer = matches.select(lit("M").as("type"), $"end".as("t"), $"key").cer(
-      "SELECT * FROM M WHERE (M AS a ; M AS b) PARTITION BY [key] WITHIN 5 [t]"
-    )
+    val longer = matches
+      .select(lit("M").as("type"), $"end".as("t"), $"key")
+      .cer(
+        "SELECT * FROM M WHERE (M AS a ; M AS b) PARTITION BY [key] WITHIN 5 [t]"
+      )
     assert(longer.count() > 0)
   }
 
@@ -145,7 +148,9 @@ class PlanSuite extends SparkSuite with AdaptiveSparkPlanHelper {
   test("WITHIN over a column that falls is an error that names both events") {
     val text = "SELECT * FROM S WHERE A ; B WITHIN 5 [seq]"
     def run(seqs: Int*) = seqs.zipWithIndex
-      .map { case (s, i) => (if (i == seqs.length - 1) "B" else "A", java.sql.Timestamp.from(java.time.Instant.ofEpochSecond(i.toLong)), s) }
+      .map { case (s, i) =>
+        (if (i == seqs.length - 1) "B" else "A", java.sql.Timestamp.from(java.time.Instant.ofEpochSecond(i.toLong)), s)
+      }
       .toDF("type", "ts", "seq")
       .cer(text, time = "ts")
       .count()

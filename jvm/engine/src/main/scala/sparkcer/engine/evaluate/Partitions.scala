@@ -43,8 +43,8 @@ final class Partitions(val evaluator: Evaluator) {
   /** What changed since the last call of `save` or `saveChanges`. */
   def saveChanges(): Array[Byte] = piece(byKey.iterator, full = false)
 
-  /** The same, by one who knows that no other keys were read. Costs as much as there are of them, unless a match consumed
-    * the events of all keys.
+  /** The same, by one who knows that no other keys were read. Costs as much as there are of them, unless a match
+    * consumed the events of all keys.
     */
   def saveChanges(read: Iterator[Array[Byte]]): Array[Byte] =
     if (evaluator.epoch != savedEpoch) saveChanges()
