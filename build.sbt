@@ -66,6 +66,8 @@ lazy val spark = (project in file("jvm/spark"))
     name := "spark-cer",
     target := baseDirectory.value / (if (Versions.isOther) s"target/spark-${Versions.sparkMinor}" else "target"),
     libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark") % Provided,
+    Test / unmanagedSourceDirectories +=
+      baseDirectory.value / "src" / "test" / (if (Versions.sparkMinor == "4.0") "spark-4.0" else "spark-4.1"),
     Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false", sparkLog.value),
     assembly / assemblyJarName := s"spark-cer_${Versions.sparkMinor}_2.13-${version.value}.jar",
     assembly / assemblyOption ~= (_.withIncludeScala(false)),

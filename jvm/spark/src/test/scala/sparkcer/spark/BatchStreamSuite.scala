@@ -8,10 +8,10 @@ import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row, SQLContext}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.streaming.StreamingQuery
 
 import sparkcer._
+import sparkcer.spark.Memory.MemoryStream
 import sparkcer.engine.testkit.Properties
 
 /** Random queries over random events, through real streaming queries: micro-batches of any size, events out of order

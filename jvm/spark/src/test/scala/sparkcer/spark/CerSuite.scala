@@ -1,10 +1,10 @@
 package sparkcer.spark
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.types._
 
 import sparkcer._
+import sparkcer.spark.Memory.MemoryStream
 
 /** The thread from end to end: the same query over a batch and over a stream. */
 class CerSuite extends SparkSuite {

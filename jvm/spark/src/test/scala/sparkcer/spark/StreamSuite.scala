@@ -6,10 +6,10 @@ import java.sql.Timestamp
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, SQLContext}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}
 
 import sparkcer._
+import sparkcer.spark.Memory.MemoryStream
 
 /** Streams in event time: what comes out, what is kept, and what happens when something is wrong. */
 class StreamSuite extends SparkSuite {

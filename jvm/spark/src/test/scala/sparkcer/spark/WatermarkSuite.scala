@@ -3,9 +3,9 @@ package sparkcer.spark
 import java.sql.Timestamp
 
 import org.apache.spark.sql.SQLContext
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 
 import sparkcer._
+import sparkcer.spark.Memory.MemoryStream
 
 /** Times at, just before and just after Spark's watermark. Spark fails a query that puts out a row whose event time is
   * not after the watermark of the micro-batch before, so every held event must come out in time, whatever bucket it
