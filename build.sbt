@@ -69,6 +69,8 @@ lazy val spark = (project in file("jvm/spark"))
     Test / unmanagedSourceDirectories +=
       baseDirectory.value / "src" / "test" / (if (Versions.sparkMinor == "4.0") "spark-4.0" else "spark-4.1"),
     Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false", sparkLog.value),
+    // One jar with everything that it needs inside, under other package names; its other dependencies are Spark's.
+    libraryDependencies += ("org.apache.spark" %% "spark-connect" % Versions.sparkConnect % Provided).intransitive(),
     assembly / assemblyJarName := s"spark-cer_${Versions.sparkMinor}_2.13-${version.value}.jar",
     assembly / assemblyOption ~= (_.withIncludeScala(false)),
     dist := {

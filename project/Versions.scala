@@ -21,6 +21,9 @@ object Versions {
   /** Is this a build for another Spark than the one of versions.properties? */
   val isOther: Boolean = apply("spark") != properties.getProperty("spark")
 
+  /** spark-connect is compiled against in the Spark's own version, unless versions.properties names another one. */
+  val sparkConnect: String = Option(properties.getProperty(s"connect-${apply("spark")}")).getOrElse(apply("spark"))
+
   /** `4.2` of `4.2.0`. */
   val sparkMinor: String = apply("spark").split('.').take(2).mkString(".")
 }

@@ -1,27 +1,40 @@
-"""One session for all tests."""
+"""The sessions that the tests run on: every test that asks for one runs on a classic and on a Connect session."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import spark_cer
+from tests.connect_server import WITH_CER, connect_server
 
 
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.log.level", "ERROR")
-        .config("spark.sql.shuffle.partitions", "2")
-    )
-    session = spark_cer.configure(builder).getOrCreate()
-    yield session
-    session.stop()
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.shuffle.partitions": "2",
+}
+
+
+@pytest.fixture(scope="session", params=["classic", "connect"])
+def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """First a classic session, and when all tests have run on it, a session on a Spark Connect server."""
+    with ExitStack() as resources:
+        if request.param == "classic":
+            builder = SparkSession.builder.master("local[2]").config(map=SETTINGS)
+        else:
+            folder = tmp_path_factory.mktemp("connect-server")
+            url = resources.enter_context(connect_server(folder, {**SETTINGS, **WITH_CER}))
+            builder = SparkSession.builder.remote(url)
+        session = spark_cer.configure(builder).getOrCreate()
+        resources.callback(session.stop)
+        yield session
+    os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # PySpark leaves it behind
 
 
 TRADES = [

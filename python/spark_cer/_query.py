@@ -24,6 +24,11 @@ class Cer:
         self.idle = idle
 
     def __call__(self, events: DataFrame) -> DataFrame:
+        if not hasattr(events, "_jdf"):  # of Spark Connect
+            from spark_cer import _connect
+
+            options = {name: getattr(self, name) for name in ("time", "type", "order", "late", "idle")}
+            return _connect.transform(events, self.query, options)
         entry = _entry(events)
         # The class that the session itself uses, so that the result has all of its methods.
         matches = entry.transform(
@@ -76,8 +81,6 @@ def cer(
 def _entry(events: DataFrame) -> Any:
     """The door to the engine in the session's JVM."""
     spark = events.sparkSession
-    if not hasattr(events, "_jdf"):
-        raise PySparkRuntimeError("spark-cer does not run on Spark Connect sessions yet: use a classic session.")
     package: Any = spark._jvm
     entry = package.sparkcer.spark.PythonEntry
     # py4j takes a name that is no class for a package.

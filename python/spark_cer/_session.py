@@ -17,17 +17,23 @@ STATE_STORE = {
 }
 
 
+# The setting by which a Spark Connect server takes queries. A session that is no such server does not read it.
+PLUGIN = ("spark.connect.extensions.relation.classes", "sparkcer.CerRelationPlugin")
+
+
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Puts the engine's jar on a session that is about to be built, beside the jars that are already set on it, and
     chooses the state store that streams need, unless another one is set.
 
     >>> spark = spark_cer.configure(SparkSession.builder.master("local[2]")).getOrCreate()
+
+    With ``remote("local[2]")``, which starts a Spark Connect server, the jar is put on that. A server that is already
+    there, ``remote("sc://host")``, has to bring it.
     """
-    path = str(jar())
-    jars = [name for name in _options(builder).get("spark.jars", "").split(",") if name]
-    if path not in jars:
-        jars.append(path)
-    return _defaults(builder.config("spark.jars", ",".join(jars)), STATE_STORE)
+    remote = _options(builder).get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
+    if not remote.startswith("sc://"):
+        builder = _append(_append(builder, "spark.jars", str(jar())), *PLUGIN)
+    return _defaults(builder, STATE_STORE)
 
 
 def session() -> SparkSession:
@@ -46,6 +52,11 @@ _ELSEWHERE = {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "MASTER"}
 def _options(builder: SparkSession.Builder) -> dict[str, str]:
     options: dict[str, str] = builder._options
     return options
+
+
+def _append(builder: SparkSession.Builder, name: str, value: str) -> SparkSession.Builder:
+    values = [one for one in _options(builder).get(name, "").split(",") if one]
+    return builder if value in values else builder.config(name, ",".join([*values, value]))
 
 
 def _defaults(builder: SparkSession.Builder, values: dict[str, str]) -> SparkSession.Builder:

@@ -133,7 +133,7 @@ object Cer {
     val (events, layout) = prepare(b, slices, headed = false)
     val columns = plan.schema.row.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
     Planning.on(Bridge.session(b.df))
-    Bridge.dataFrame(b.df, Recognize(plan, layout, spread, Set.empty, columns, events))
+    Bridge.dataFrame(b.df.sparkSession, Recognize(plan, layout, spread, Set.empty, columns, events))
   }
 
   private def whyNotSliced(b: Binding, plan: Plan): String =
@@ -149,7 +149,7 @@ object Cer {
     val oneTask = b.keys.isEmpty || b.program.query.consumeBy == Consume.Any
     val (prepared, layout) = prepare(b, None, headed = true)
     Planning.on(Bridge.session(b.df))
-    val rows = Bridge.dataFrame(b.df, Tally(prepared))
+    val rows = Bridge.dataFrame(b.df.sparkSession, Tally(prepared))
     def or(there: Boolean, name: String, other: Column) = (if (there) col(name) else other).as(name)
     val more =
       if (layout.masks > 1) array((1 until layout.masks).map(i => col(s"mask$i")): _*)

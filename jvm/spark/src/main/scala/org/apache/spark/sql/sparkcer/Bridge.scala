@@ -32,10 +32,10 @@ object Bridge {
   def parse(df: DataFrame, sql: String): Expression =
     session(df).sessionState.sqlParser.parseExpression(sql)
 
-  /** A plan as a DataFrame of the active session, and back. */
-  def dataFrame(plan: LogicalPlan): DataFrame =
-    ClassicDataset.ofRows(SparkSession.active.asInstanceOf[ClassicSession], plan)
-  def dataFrame(like: DataFrame, plan: LogicalPlan): DataFrame = ClassicDataset.ofRows(session(like), plan)
+  /** A plan as a DataFrame of the active session or another one, and back. */
+  def dataFrame(plan: LogicalPlan): DataFrame = dataFrame(SparkSession.active, plan)
+  def dataFrame(session: SparkSession, plan: LogicalPlan): DataFrame =
+    ClassicDataset.ofRows(session.asInstanceOf[ClassicSession], plan)
   def planOf(df: DataFrame): LogicalPlan = df.queryExecution.analyzed
 
   def session(df: DataFrame): ClassicSession = df.sparkSession.asInstanceOf[ClassicSession]

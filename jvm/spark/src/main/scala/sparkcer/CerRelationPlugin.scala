@@ -1,0 +1,95 @@
+package sparkcer
+
+import java.util.Optional
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.connect.proto
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, NamedArgumentExpression}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.connect.ConnectProtoUtils
+import org.apache.spark.sql.connect.planner.SparkConnectPlanner
+import org.apache.spark.sql.connect.plugin.RelationPlugin
+import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.types.StringType
+import org.sparkproject.connect.protobuf.{Any => ProtoAny}
+
+import _root_.sparkcer.spark.{Cer, Options}
+
+/** Queries of Spark Connect clients, on servers that are started with
+  * `spark.connect.extensions.relation.classes=sparkcer.CerRelationPlugin`. Loaded by that setting alone, because a
+  * session without it may have no Spark Connect on its class path.
+  *
+  * A query comes as a call of a table function, in Spark Connect's own messages, so that both sides have the classes
+  * and the literals of every type without generated code of our own:
+  *
+  * {{{
+  * Any("sparkcer/spark.connect.Relation")
+  *   WithRelations
+  *     root:       cer('SELECT …', time => 'ts', …)     UnresolvedTableValuedFunction
+  *     references: SubqueryAlias(the input's name, the input), …
+  * }}}
+  *
+  * The one input of a query that names none has the empty name.
+  */
+final class CerRelationPlugin extends RelationPlugin {
+  import CerRelationPlugin._
+
+  def transform(relation: Array[Byte], planner: SparkConnectPlanner): Optional[LogicalPlan] = {
+    val message = ProtoAny.parseFrom(relation)
+    if (message.getTypeUrl != TypeUrl) Optional.empty()
+    else {
+      // Plans nest deeper than protobuf takes unasked, and the server's setting holds for what is packed too.
+      val depth = planner.session.sparkContext.getConf.getInt("spark.connect.grpc.marshallerRecursionLimit", 1024)
+      val call = ConnectProtoUtils.parseRelationWithRecursionLimit(message.getValue.toByteArray, depth)
+      Optional.of(planOf(call.getWithRelations, planner))
+    }
+  }
+}
+
+private object CerRelationPlugin {
+  private val TypeUrl = "sparkcer/spark.connect.Relation"
+
+  private def planOf(message: proto.WithRelations, planner: SparkConnectPlanner): LogicalPlan = {
+    val call = message.getRoot.getUnresolvedTableValuedFunction
+    val (named, unnamed) =
+      call.getArgumentsList.asScala.toVector.map(planner.transformExpression).partitionMap {
+        case NamedArgumentExpression(name, value) => Left(name -> value)
+        case value                                => Right(value)
+      }
+    val inputs = message.getReferencesList.asScala.toVector.map { reference =>
+      val input = reference.getSubqueryAlias
+      input.getAlias -> Bridge.dataFrame(planner.session, planner.transformRelation(input.getInput))
+    }
+    (call.getFunctionName, unnamed, inputs) match {
+      case ("cer", Vector(query), Vector(("", events))) =>
+        Bridge.planOf(Cer(events, text("query", query), optionsOf(named.toMap)))
+      case _ => newer("this kind of query")
+    }
+  }
+
+  private def optionsOf(named: Map[String, Expression]): Options = {
+    named.keys.find(!Names(_)).foreach(name => newer(s"the option '$name'"))
+    val texts = named.map { case (name, value) => name -> text(name, value) }
+    Options(
+      texts.get("time"),
+      texts.get("type"),
+      texts.get("order"),
+      texts.get("late").contains("rows"),
+      texts.get("idle")
+    )
+  }
+
+  private val Names = Set("time", "type", "order", "late", "idle")
+
+  private def text(what: String, e: Expression): String = e match {
+    case Literal(value, StringType) => value.toString
+    case _                          => newer(s"${e.dataType.sql} as $what")
+  }
+
+  /** The client sends what this jar does not know. */
+  private def newer(what: String): Nothing = throw new CerException(
+    "CER_OLD_SERVER",
+    s"[CER_OLD_SERVER] The spark-cer on the Spark Connect server does not know $what: put the jar of the client's version on the server."
+  )
+}

@@ -1,0 +1,83 @@
+"""Queries over the DataFrames of a Spark Connect session. Imported only there: PySpark needs grpcio and more for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyspark.sql.connect.proto as proto
+from pyspark.errors import PySparkRuntimeError
+from pyspark.errors.exceptions.connect import SparkConnectGrpcException
+from pyspark.sql import DataFrame
+from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
+from pyspark.sql.connect.functions import lit
+from pyspark.sql.connect.plan import LogicalPlan
+
+from spark_cer._session import PLUGIN
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.client import SparkConnectClient
+    from pyspark.sql.connect.observation import Observation
+
+
+def transform(inputs: DataFrame | Mapping[str, DataFrame], query: str, options: Mapping[str, Any]) -> DataFrame:
+    """The matches of a query over one DataFrame, or over several that it names.
+
+    Spark Connect asks the server about a DataFrame when something is done with it. Here it is asked at once, so that a
+    mistake in the query shows where the query stands, as it does on a classic session.
+
+    :param options: by name, values that Spark has a literal for; None says nothing
+    """
+    named = inputs if isinstance(inputs, Mapping) else {"": inputs}
+    first: Any = next(iter(named.values()))
+    for other in named.values():
+        first._check_same_session(other)
+    matches = ConnectDataFrame(Matches(named, query, options), first.sparkSession)
+    try:
+        _ = matches.schema  # kept by the DataFrame
+    except SparkConnectGrpcException as error:
+        if _NO_PLUGIN in str(error):
+            raise PySparkRuntimeError(
+                "The Spark Connect server has no spark-cer. Start it with the jar and its plugin: "
+                f"start-connect-server.sh --jars <the spark-cer jar> --conf {PLUGIN[0]}={PLUGIN[1]}"
+            ) from None
+        if (error.getCondition() or "").startswith("CER_"):
+            # The message is all there is to say; by default PySpark would write the server's stack beneath it.
+            error._display_stacktrace = False
+        raise
+    return matches
+
+
+_NO_PLUGIN = "No handler found for extension"
+
+
+class Matches(LogicalPlan):
+    """The plan of a query's matches. The message is the one that the server's CerRelationPlugin describes."""
+
+    def __init__(self, inputs: Mapping[str, DataFrame], query: str, options: Mapping[str, Any]) -> None:
+        super().__init__(None)
+        self._inputs: dict[str, LogicalPlan] = {name: events._plan for name, events in inputs.items()}  # type: ignore[attr-defined]
+        self._query = query
+        self._options = {name: value for name, value in options.items() if value is not None}
+
+    def plan(self, session: SparkConnectClient) -> proto.Relation:
+        message = proto.Relation()
+        call = message.with_relations.root.unresolved_table_valued_function
+        call.function_name = "cer"
+        call.arguments.append(lit(self._query).to_plan(session))
+        for name, value in self._options.items():
+            argument = call.arguments.add().named_argument_expression
+            argument.key = name
+            argument.value.CopyFrom(lit(value).to_plan(session))
+        for name, events in self._inputs.items():
+            reference = message.with_relations.references.add().subquery_alias
+            reference.alias = name
+            reference.input.CopyFrom(events.plan(session))
+        relation = self._create_proto_relation()
+        # Always the same bytes, by which the server finds a plan that it has already made.
+        relation.extension.Pack(message, type_url_prefix="sparkcer/", deterministic=True)
+        return relation
+
+    @property
+    def observations(self) -> dict[str, Observation]:
+        return {name: seen for events in self._inputs.values() for name, seen in events.observations.items()}
