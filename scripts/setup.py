@@ -151,7 +151,7 @@ def install_tools(pins):
     have = (output([PYTHON, "-m", "pip", "freeze", "--disable-pip-version-check"]) or "").split()
     lacking = [one for one in wanted if one not in have]
     if lacking:
-        say("Installing Python tools and PySpark %s into .venv (about 500 MB, once) ..." % pins["spark"])
+        say("Installing Python tools and PySpark %s into .venv (about 600 MB, once) ..." % pins["spark"])
         pip_install("PySpark and the Python tools", lacking)
     site = site_packages()
     # A relative path, so that a moved repository finds its own sources.

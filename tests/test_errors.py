@@ -66,6 +66,8 @@ def test_the_message(trades: DataFrame, name: str) -> None:
     with pytest.raises(AnalysisException) as caught:
         trades.transform(cer(query))
     assert str(caught.value) == text
+    assert caught.value.getCondition() == text[1 : text.index("]")]
+    assert caught.value.getSqlState() == "42000"
 
 
 def test_seconds_need_a_timestamp(trades: DataFrame) -> None:

@@ -47,7 +47,20 @@ def test_configure_keeps_what_is_set() -> None:
     )
     options = spark_cer.configure(spark_cer.configure(builder))._options
     assert options["spark.jars"] == f"mine.jar,{jar()}"
+    assert options["spark.connect.extensions.relation.classes"] == "sparkcer.CerRelationPlugin"
     assert options["spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"] == "false"
+    assert options["spark.sql.streaming.stateStore.providerClass"].endswith("RocksDBStateStoreProvider")
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_configure_puts_no_jar_on_a_server_that_is_there(running: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if running:
+        monkeypatch.setenv("SPARK_LOCAL_REMOTE", "1")
+        builder = SparkSession.builder
+    else:
+        builder = SparkSession.builder.remote("sc://somewhere")
+    options = spark_cer.configure(builder)._options
+    assert not {"spark.jars", "spark.connect.extensions.relation.classes"}.intersection(options)
     assert options["spark.sql.streaming.stateStore.providerClass"].endswith("RocksDBStateStoreProvider")
 
 

@@ -36,7 +36,7 @@ def transform(inputs: DataFrame | Mapping[str, DataFrame], query: str, options: 
     try:
         _ = matches.schema  # kept by the DataFrame
     except SparkConnectGrpcException as error:
-        if _NO_PLUGIN in str(error):
+        if any(sign in str(error) for sign in _ABSENT):
             raise PySparkRuntimeError(
                 "The Spark Connect server has no spark-cer. Start it with the jar and its plugin: "
                 f"start-connect-server.sh --jars <the spark-cer jar> --conf {PLUGIN[0]}={PLUGIN[1]}"
@@ -48,7 +48,8 @@ def transform(inputs: DataFrame | Mapping[str, DataFrame], query: str, options: 
     return matches
 
 
-_NO_PLUGIN = "No handler found for extension"
+# What a server says that has no plugin for the message, and one that was told of the plugin and lacks the jar.
+_ABSENT = ("No handler found for extension", f"(java.lang.ClassNotFoundException) {PLUGIN[1]}")
 
 
 class Matches(LogicalPlan):

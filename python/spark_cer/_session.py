@@ -31,7 +31,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     there, ``remote("sc://host")``, has to bring it.
     """
     remote = _options(builder).get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
-    if not remote.startswith("sc://"):
+    if not remote.startswith("sc://") and "SPARK_LOCAL_REMOTE" not in os.environ:  # set while such a server runs
         builder = _append(_append(builder, "spark.jars", str(jar())), *PLUGIN)
     return _defaults(builder, STATE_STORE)
 
