@@ -97,10 +97,10 @@ test-matrix: $(JAR) $(OTHER_JARS) ## the Python tests on each supported Spark
 	    $(PYTHON) -m venv .tools/spark-$$v && .tools/spark-$$v/bin/python -m pip install -q 'pyspark[connect]'==$$v 'pandas<3' pytest || exit 1; }; \
 	  echo "On Spark $$v:"; \
 	  PYSPARK_PYTHON= scripts/env env PYSPARK_PYTHON=$(CURDIR)/.tools/spark-$$v/bin/python PYSPARK_DRIVER_PYTHON=$(CURDIR)/.tools/spark-$$v/bin/python \
-	    .tools/spark-$$v/bin/python -m pytest $(or $(ARGS),tests/test_cer.py tests/test_errors.py) || exit 1; \
+	    .tools/spark-$$v/bin/python -m pytest $(or $(ARGS),tests/test_cer.py tests/test_errors.py tests/test_connect.py) || exit 1; \
 	done
 	@echo "On Spark $(SPARK):"
-	@$(RUN) -m pytest $(or $(ARGS),tests/test_cer.py tests/test_errors.py)
+	@$(RUN) -m pytest $(or $(ARGS),tests/test_cer.py tests/test_errors.py tests/test_connect.py)
 
 lint: $(READY) ## scalafmt, fatal warnings, ruff, mypy
 	@status=0; \

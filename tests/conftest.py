@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, SparkSession
 import spark_cer
 from tests.connect_server import WITH_CER, connect_server
 
-
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -26,7 +25,9 @@ def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """First a classic session, and when all tests have run on it, a session on a Spark Connect server."""
     with ExitStack() as resources:
         if request.param == "classic":
-            builder = SparkSession.builder.master("local[2]").config(map=SETTINGS)
+            builder = SparkSession.builder.master("local[2]")
+            for name, value in SETTINGS.items():
+                builder = builder.config(name, value)
         else:
             folder = tmp_path_factory.mktemp("connect-server")
             url = resources.enter_context(connect_server(folder, {**SETTINGS, **WITH_CER}))

@@ -50,9 +50,7 @@ def connect_server(folder: Path, settings: Mapping[str, str], master: str = "loc
     # The client's own choice of a session must not reach the server.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SPARK_CONNECT")}
     with log.open("wb") as out:
-        server = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=out, stderr=out, start_new_session=True
-        )
+        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=out, start_new_session=True)
     try:
         deadline = time.monotonic() + 300
         while not listens(port):

@@ -93,7 +93,9 @@ def test_late_events_are_counted(spark: SparkSession, trades: DataFrame, tmp_pat
     )
     query.awaitTermination()
     observed = [p.observedMetrics for p in query.recentProgress if p.numInputRows]
-    late = [named(row)["late"] for metrics in observed for name, row in metrics.items() if name.startswith("spark_cer_")]
+    late = [
+        named(row)["late"] for metrics in observed for name, row in metrics.items() if name.startswith("spark_cer_")
+    ]
     # The first batch has the events after 40. SELL at 20 and HOLD cannot matter and are dropped before anybody asks.
     assert late == [0, 5]
 

@@ -126,7 +126,7 @@ except Exception as error:
 )
 def test_a_server_without_spark_cer_gets_a_sentence(config: str) -> None:
     assert run(TRY.format(config=config)) == (
-        "PySparkRuntimeError The Spark Connect server has no spark-cer. Start it with the jar and its plugin: "
-        "start-connect-server.sh --jars <the spark-cer jar> "
-        "--conf spark.connect.extensions.relation.classes=sparkcer.CerRelationPlugin"
+        "PySparkRuntimeError The Spark Connect server has no spark-cer. Start it with start-connect-server.sh "
+        "--jars <the spark-cer jar> --conf spark.connect.extensions.relation.classes=sparkcer.CerRelationPlugin; "
+        "a server that PySpark starts for you, with spark_cer.session() or spark_cer.configure(builder)."
     )

@@ -10,7 +10,7 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 from pyspark.sql import DataFrame
 from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
-from pyspark.sql.connect.functions import lit
+from pyspark.sql.connect.expressions import LiteralExpression
 from pyspark.sql.connect.plan import LogicalPlan
 
 from spark_cer._session import PLUGIN
@@ -28,18 +28,20 @@ def transform(inputs: DataFrame | Mapping[str, DataFrame], query: str, options: 
 
     :param options: by name, values that Spark has a literal for; None says nothing
     """
-    named = inputs if isinstance(inputs, Mapping) else {"": inputs}
-    first: Any = next(iter(named.values()))
-    for other in named.values():
+    named: dict[str, Any] = dict(inputs) if isinstance(inputs, Mapping) else {"": inputs}
+    first, *others = named.values()
+    for other in others:
         first._check_same_session(other)
-    matches = ConnectDataFrame(Matches(named, query, options), first.sparkSession)
+    plan = Matches({name: events._plan for name, events in named.items()}, query, options)
+    matches = ConnectDataFrame(plan, first.sparkSession)
     try:
         _ = matches.schema  # kept by the DataFrame
     except SparkConnectGrpcException as error:
         if any(sign in str(error) for sign in _ABSENT):
             raise PySparkRuntimeError(
-                "The Spark Connect server has no spark-cer. Start it with the jar and its plugin: "
-                f"start-connect-server.sh --jars <the spark-cer jar> --conf {PLUGIN[0]}={PLUGIN[1]}"
+                "The Spark Connect server has no spark-cer. Start it with start-connect-server.sh "
+                f"--jars <the spark-cer jar> --conf {PLUGIN[0]}={PLUGIN[1]}; a server that PySpark starts for you, "
+                "with spark_cer.session() or spark_cer.configure(builder)."
             ) from None
         if (error.getCondition() or "").startswith("CER_"):
             # The message is all there is to say; by default PySpark would write the server's stack beneath it.
@@ -55,9 +57,9 @@ _ABSENT = ("No handler found for extension", f"(java.lang.ClassNotFoundException
 class Matches(LogicalPlan):
     """The plan of a query's matches. The message is the one that the server's CerRelationPlugin describes."""
 
-    def __init__(self, inputs: Mapping[str, DataFrame], query: str, options: Mapping[str, Any]) -> None:
+    def __init__(self, inputs: Mapping[str, LogicalPlan], query: str, options: Mapping[str, Any]) -> None:
         super().__init__(None)
-        self._inputs: dict[str, LogicalPlan] = {name: events._plan for name, events in inputs.items()}  # type: ignore[attr-defined]
+        self._inputs = inputs
         self._query = query
         self._options = {name: value for name, value in options.items() if value is not None}
 
@@ -65,11 +67,11 @@ class Matches(LogicalPlan):
         message = proto.Relation()
         call = message.with_relations.root.unresolved_table_valued_function
         call.function_name = "cer"
-        call.arguments.append(lit(self._query).to_plan(session))
+        call.arguments.append(LiteralExpression._from_value(self._query).to_plan(session))
         for name, value in self._options.items():
             argument = call.arguments.add().named_argument_expression
             argument.key = name
-            argument.value.CopyFrom(lit(value).to_plan(session))
+            argument.value.CopyFrom(LiteralExpression._from_value(value).to_plan(session))
         for name, events in self._inputs.items():
             reference = message.with_relations.references.add().subquery_alias
             reference.alias = name

@@ -24,7 +24,7 @@ class Cer:
         self.idle = idle
 
     def __call__(self, events: DataFrame) -> DataFrame:
-        if not hasattr(events, "_jdf"):  # of Spark Connect
+        if isinstance(events, DataFrame) and not hasattr(events, "_jdf"):  # of Spark Connect
             from spark_cer import _connect
 
             options = {name: getattr(self, name) for name in ("time", "type", "order", "late", "idle")}
