@@ -33,6 +33,11 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("localhost", port)) == 0
 
 
+def environment() -> dict[str, str]:
+    """The environment for processes that make a session of their own: PySpark marks a process that has one on Connect."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("SPARK_CONNECT")}
+
+
 @contextmanager
 def connect_server(folder: Path, settings: Mapping[str, str], master: str = "local[2]") -> Iterator[str]:
     """The URL of a server with these settings; its log and what it writes are in the folder."""
@@ -47,10 +52,10 @@ def connect_server(folder: Path, settings: Mapping[str, str], master: str = "loc
     for name, value in settings.items():
         command += ["--conf", f"{name}={value}"]
     log = folder / "server.log"
-    # The client's own choice of a session must not reach the server.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SPARK_CONNECT")}
     with log.open("wb") as out:
-        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=out, start_new_session=True)
+        server = subprocess.Popen(
+            command, cwd=folder, env=environment(), stdout=out, stderr=out, start_new_session=True
+        )
     try:
         deadline = time.monotonic() + 300
         while not listens(port):

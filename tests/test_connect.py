@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 
 from spark_cer import cer
+from tests.connect_server import environment
 
 ROOT = Path(__file__).parent.parent
 QUERY = "SELECT * FROM S WHERE (SELL AS x ; BUY AS y) FILTER x[price > 20] WITHIN 30 [t]"
@@ -79,14 +79,14 @@ def test_a_server_older_than_the_client(
     )
 
 
-def run(code: str, **variables: str) -> str:
+def run(code: str) -> str:
     """What some code prints on a Spark Connect server of its own (SPARK_TESTING makes PySpark choose a free port)."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         cwd=ROOT,
-        env={**os.environ, "SPARK_TESTING": "1", "SPARK_REMOTE": "local[1]", **variables},
+        env={**environment(), "SPARK_TESTING": "1", "SPARK_REMOTE": "local[1]"},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pyspark.sql import SparkSession
 
 import spark_cer
 from spark_cer._jar import jar
+from tests.connect_server import environment
 
 ROOT = Path(__file__).parent.parent
 
@@ -65,7 +65,7 @@ def test_configure_puts_no_jar_on_a_server_that_is_there(running: bool, monkeypa
 
 
 def run(code: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, env=os.environ)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, env=environment())
 
 
 def test_a_session_without_the_jar_gets_a_sentence() -> None:
@@ -88,7 +88,7 @@ except Exception as error:
 
 def test_the_demo() -> None:
     done = subprocess.run(
-        [sys.executable, "examples/demo.py"], capture_output=True, text=True, cwd=ROOT, env=os.environ
+        [sys.executable, "examples/demo.py"], capture_output=True, text=True, cwd=ROOT, env=environment()
     )
     assert done.returncode == 0, done.stderr
     counts = re.findall(r"As a (batch|stream): ([\d,]+) matches", done.stdout)
