@@ -25,6 +25,8 @@ package object sparkcer {
       *   whether events of a stream that come too late are rows too, in a column `late`; else they are counted only
       * @param idle
       *   how long a key of a stream may be silent before its state is dropped, such as `7 days`
+      * @param params
+      *   the values of the query's `:name` parameters
       */
     def cer(
         query: String,
@@ -32,7 +34,9 @@ package object sparkcer {
         eventType: String = null,
         order: String = null,
         lateRows: Boolean = false,
-        idle: String = null
-    ): DataFrame = Cer(events, query, Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle)))
+        idle: String = null,
+        params: Map[String, Any] = Map.empty
+    ): DataFrame =
+      Cer(events, query, Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), params))
   }
 }

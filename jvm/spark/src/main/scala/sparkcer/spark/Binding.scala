@@ -4,7 +4,7 @@ import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF, SubqueryExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
-import org.apache.spark.sql.functions.{coalesce, expr, lit, not}
+import org.apache.spark.sql.functions.{coalesce, lit, not}
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.types._
@@ -15,7 +15,7 @@ import sparkcer.engine.ceql.{CeqlException, Name, Predicate, Query, Quantity, Wi
 import sparkcer.engine.evaluate.Program
 
 /** A query that fits a DataFrame: every column found, every type checked. Errors carry the place in the query. */
-final class Binding(val df: DataFrame, val program: Program, options: Options) {
+final class Binding(val df: DataFrame, val program: Program, options: Options, val params: Parameters) {
   private val query: Query = program.query
   private val same = Bridge.sameName(df)
 
@@ -33,10 +33,10 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
 
   /** The size of a window that is not one of events, in the units of the clock. */
   val windowSize: Option[BigDecimal] = query.within match {
-    case Some(Window.Attribute(n, a)) =>
+    case Some(Window.Attribute(Quantity.Number(n), a)) =>
       if (!Clock.supports(windowColumn.dataType))
         mismatch(a.offset, s"WITHIN n [${a.value}]", "a number or a time", windowColumn)
-      Some(windowClock.units(number(n)))
+      Some(windowClock.units(n))
     case Some(Window.Duration(micros)) =>
       val size = clock.duration(micros)
       if (size.isEmpty)
@@ -88,7 +88,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
     size.filter(_ >= 0).map(_.toLong).getOrElse(throw new CerException("CER_IDLE", refused))
   }
 
-  checkLimits()
+  checkStreams()
   checkNames()
 
   /** Each guard as a column that is TRUE for the events that pass. The type comes first: predicates are only asked of
@@ -108,7 +108,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
 
   private def predicate(p: Predicate): Column = {
     if (checked.add(p)) checkPredicate(p)
-    expr(p.sql)
+    Bridge.column(params.bind(Bridge.parse(df, p.sql)))
   }
 
   private def checkPredicate(p: Predicate): Unit = {
@@ -124,7 +124,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
       case _ => ()
     }
     val resolved =
-      try Bridge.resolve(df, expr(p.sql))
+      try Bridge.resolve(df, Bridge.column(params.bind(parsed)))
       catch {
         case e: AnalysisException =>
           fail("CER_TYPE_MISMATCH", s"Spark cannot use the predicate '${p.sql}': ${firstLine(e)}", p.offset)
@@ -186,17 +186,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
     field
   }
 
-  private def number(q: Quantity): BigDecimal = q match {
-    case Quantity.Number(n)    => n
-    case Quantity.Parameter(p) => fail("CER_UNSUPPORTED", s"the parameter :${p.value} is not supported yet.", p.offset)
-  }
-
-  private def checkLimits(): Unit = {
-    query.limit.foreach(number)
-    query.within.foreach { case Window.Events(n) => number(n): Unit; case _ => () }
+  private def checkStreams(): Unit =
     if (query.from.length > 1)
       fail("CER_UNSUPPORTED", "several streams in FROM are not supported yet.", query.from(1).offset)
-  }
 
   /** The output has fixed columns beside the variables: a name may stand once, whatever its case. */
   private def checkNames(): Unit = {

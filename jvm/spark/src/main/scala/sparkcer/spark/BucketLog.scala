@@ -77,5 +77,5 @@ final case class LogAbout(format: Int, query: String, events: String, time: Stri
 }
 
 object LogAbout {
-  def of(plan: Plan): LogAbout = LogAbout(Frame.Version, plan.query.trim, plan.schema.event.toDDL, plan.ordering, 0, 0)
+  def of(plan: Plan): LogAbout = LogAbout(Frame.Version, plan.asked, plan.schema.event.toDDL, plan.ordering, 0, 0)
 }

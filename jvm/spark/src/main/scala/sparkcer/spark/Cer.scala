@@ -7,7 +7,7 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.types._
 
-import sparkcer.engine.ceql.{CeqlException, Consume}
+import sparkcer.engine.ceql.{CeqlException, Consume, Parser}
 import sparkcer.engine.evaluate.Program
 
 /** A query over a DataFrame, batch or stream: events in, a DataFrame of matches out.
@@ -20,7 +20,8 @@ object Cer {
 
   def apply(df: DataFrame, query: String, options: Options): DataFrame =
     try {
-      val binding = new Binding(df, Program(query), options)
+      val params = Parameters(df, Parser.parse(query), options.params)
+      val binding = new Binding(df, Program(query, params.quantities), options, params)
       val plan = planOf(binding, query, options)
       val events = prepare(binding)
       val rows =
@@ -48,7 +49,9 @@ object Cer {
     options.lateRows,
     s"by ${b.time.name} ${b.time.dataType.sql}${b.order.fold("")(o => s", then ${o.name}")}",
     java.util.UUID.randomUUID().toString,
-    f"spark_cer_${31 * query.trim.hashCode + b.df.semanticHash()}%08x"
+    f"spark_cer_${31 * s"${query.trim}${b.params.text}".hashCode + b.df.semanticHash()}%08x",
+    b.params.quantities,
+    b.params.text
   )
 
   /** Once for each use of a query. */

@@ -1,8 +1,10 @@
 package sparkcer.spark
 
-import org.apache.spark.sql.DataFrame
+import scala.jdk.CollectionConverters._
 
-/** What the Python package calls. Null stands for None. */
+import org.apache.spark.sql.{Column, DataFrame}
+
+/** What the Python package calls. Null stands for None; parameters are columns that `lit` made of their values. */
 object PythonEntry {
   def transform(
       df: DataFrame,
@@ -11,6 +13,12 @@ object PythonEntry {
       eventType: String,
       order: String,
       lateRows: Boolean,
-      idle: String
-  ): DataFrame = Cer(df, query, Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle)))
+      idle: String,
+      params: java.util.Map[String, Column]
+  ): DataFrame =
+    Cer(
+      df,
+      query,
+      Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), params.asScala.toMap)
+    )
 }

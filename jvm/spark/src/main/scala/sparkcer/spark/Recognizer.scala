@@ -8,6 +8,8 @@ import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
 
 /** All that a task needs to turn events into match rows. It is sent to tasks as it is; the engine is compiled there.
   *
+  * @param quantities
+  *   the values of the query's parameters in LIMIT and WITHIN, and `parameters` all of its parameters in words
   * @param windowIsTime
   *   whether the window is about the time column
   * @param delay
@@ -34,17 +36,22 @@ final case class Plan(
     lateRows: Boolean,
     ordering: String,
     operator: String,
-    metrics: String
+    metrics: String,
+    quantities: Map[String, BigDecimal] = Map.empty,
+    parameters: String = ""
 ) {
+
+  /** The query with the values of its parameters. */
+  def asked: String = if (parameters.isEmpty) query.trim else s"${query.trim}\nwith $parameters"
 
   /** Two plans with the same fingerprint give the same matches from the same events. */
   def fingerprint: Long =
-    XXH64.hashUTF8String(UTF8String.fromString(s"${query.trim}\n${schema.row.sql}\n$windowClock $windowSize"), 0L)
+    XXH64.hashUTF8String(UTF8String.fromString(s"$asked\n${schema.row.sql}\n$windowClock $windowSize"), 0L)
 }
 
 /** An evaluator with its input and output: events in, match rows out. For one thread. */
 final class Recognizer(plan: Plan) {
-  private val program = Program(plan.query)
+  private val program = Program(plan.query, plan.quantities)
   val evaluator = new Evaluator(program)
   private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint)
 
