@@ -5,13 +5,15 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from decimal import Decimal
+from html import escape
 from typing import Any
 
-from pyspark.errors import PySparkRuntimeError, PySparkTypeError, PySparkValueError
-from pyspark.sql import DataFrame
-from pyspark.sql.functions import lit
+from pyspark.errors import PySparkException, PySparkTypeError, PySparkValueError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
-from spark_cer._jar import jar
+from spark_cer import _engine
+from spark_cer._diagram import Diagram
 
 
 class Cer:
@@ -36,13 +38,58 @@ class Cer:
         self.idle = idle
 
     def __call__(self, events: DataFrame) -> DataFrame:
-        entry = _entry(events)
-        params = {name: lit(value)._jc for name, value in self.params.items()}
-        # The class that the session itself uses, so that the result has all of its methods.
-        matches = entry.transform(
-            events._jdf, self.query, self.time, self.type, self.order, self.late == "rows", self.idle, params
-        )
-        return DataFrame(matches, events.sparkSession)
+        return _engine.matches(self, events)
+
+    def over(self, inputs: Mapping[str, DataFrame]) -> DataFrame:
+        """The matches over several inputs, batches or streams, each under its name in FROM. They are merged by time, and
+        by the order of FROM where times are equal. An event has the columns of all inputs, NULL where its own has none;
+        columns of the same name must have the same type. Without a type column, an input's FROM name is the type of
+        its events.
+
+        >>> cer("SELECT * FROM Buys, Sells WHERE Sells AS s ; Buys AS b WITHIN 1 minute", time="ts").over(
+        ...     {"Buys": buys, "Sells": sells}
+        ... )
+        """
+        if not isinstance(inputs, Mapping) or not all(isinstance(df, DataFrame) for df in inputs.values()):
+            raise PySparkTypeError("over() takes a dict of names and DataFrames.")
+        if not inputs:
+            raise PySparkValueError("over() takes at least one DataFrame.")
+        return _engine.matches_over(self, inputs)
+
+    def schema(self, events: DataFrame | Mapping[str, DataFrame]) -> StructType:
+        """The schema of the matches, before anything runs. ``events`` is what the query is for: a DataFrame, or a dict
+        as :meth:`over` takes it."""
+        return (self(events) if isinstance(events, DataFrame) else self.over(events)).schema
+
+    def validate(self, events: DataFrame | Mapping[str, DataFrame]) -> None:
+        """Raises what :meth:`__call__` (or :meth:`over`) would raise, and runs nothing: an unknown column, a type that
+        does not fit, a parameter without a value."""
+        self.schema(events)
+
+    @property
+    def plan(self) -> str:
+        """What :meth:`explain` prints."""
+        return _engine.explanation(self.query)
+
+    def explain(self) -> None:
+        """Prints the plan in words: what is asked of each event, what is dropped early, how it runs on Spark, and what
+        can grow. No events are needed; a session is started if there is none."""
+        print(self.plan)
+
+    def diagram(self) -> Diagram:
+        """The query's automaton as a picture, which a notebook shows: SVG, or Mermaid for Markdown. A session is started
+        if there is none."""
+        return Diagram(*_engine.drawings(self.query))
+
+    def _repr_html_(self) -> str:
+        """The query and its diagram; without a session, which no display should start, the query alone."""
+        text = f"<pre>{escape(self.query.strip())}</pre>"
+        if SparkSession.getActiveSession() is None:
+            return text
+        try:
+            return text + self.diagram()._repr_html_()
+        except PySparkException as error:
+            return f"{text}<pre>{escape(str(error))}</pre>"
 
     def __repr__(self) -> str:
         return f"cer({self.query!r})"
@@ -109,19 +156,3 @@ def _checked(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise PySparkValueError(f"The parameter {name} is larger than a BIGINT: use a Decimal.")
     return params
-
-
-def _entry(events: DataFrame) -> Any:
-    """The door to the engine in the session's JVM."""
-    spark = events.sparkSession
-    if not hasattr(events, "_jdf"):
-        raise PySparkRuntimeError("spark-cer does not run on Spark Connect sessions yet: use a classic session.")
-    package: Any = spark._jvm
-    entry = package.sparkcer.spark.PythonEntry
-    # py4j takes a name that is no class for a package.
-    if entry.__class__.__name__ == "JavaPackage":
-        raise PySparkRuntimeError(
-            "This Spark session has no spark-cer jar. Start it with spark_cer.session() or "
-            f"spark_cer.configure(builder), or by spark-submit --jars {jar()}."
-        )
-    return entry

@@ -18,8 +18,12 @@ import sparkcer.engine.evaluate.Program
   */
 object Cer {
 
+  /** The matches over several inputs, each under its name in FROM. */
+  def over(inputs: Map[String, DataFrame], query: String, options: Options): DataFrame =
+    inWords(apply(Inputs.merge(Parser.parse(query), inputs, options), query, options))
+
   def apply(df: DataFrame, query: String, options: Options): DataFrame =
-    try {
+    inWords {
       val params = Parameters(df, Parser.parse(query), options.params)
       val binding = new Binding(df, Program(query, params.quantities), options, params)
       val plan = planOf(binding, query, options)
@@ -31,10 +35,20 @@ object Cer {
           val oneTask = binding.keys.isEmpty || binding.program.query.consumeBy == Consume.Any
           Stream.matches(events, plan, oneTask, df.sparkSession)
         }
-      output(rows, binding, plan)
-    } catch {
-      case e: CeqlException => throw new CerException(e.condition, e.getMessage)
+      noted(output(rows, binding, plan), binding)
     }
+
+  /** What the engine refuses, as an error of Spark's. */
+  def inWords[A](body: => A): A =
+    try body
+    catch { case e: CeqlException => throw new CerException(e.condition, e.getMessage) }
+
+  /** The name of the time column stays with `start`, for whoever puts the events of a match in order. */
+  private def noted(matches: DataFrame, b: Binding): DataFrame =
+    if (b.program.counts) matches
+    else matches.withMetadata("start", new MetadataBuilder().putString(TimeColumn, b.time.name).build())
+
+  private val TimeColumn = "spark.cer.time"
 
   private def planOf(b: Binding, query: String, options: Options): Plan = Plan(
     query,
