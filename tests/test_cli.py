@@ -74,7 +74,9 @@ def test_other_formats(spark: SparkSession, folder: Path, capsys: pytest.Capture
 def test_several_inputs(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "buys.csv").write_text("t,id\n4,b1\n")
     (folder / "sells.csv").write_text("t,id\n1,s1\n2,s2\n")
-    (folder / "pairs.ceql").write_text("SELECT MAX s[id], b[id] FROM Sells, Buys WHERE (Sells+ AS s ; Buys AS b) WITHIN 9 [t]")
+    (folder / "pairs.ceql").write_text(
+        "SELECT MAX s[id], b[id] FROM Sells, Buys WHERE (Sells+ AS s ; Buys AS b) WITHIN 9 [t]"
+    )
     assert main(["run", "pairs.ceql", "Sells=sells.csv", "Buys=buys.csv"]) == 0
     assert capsys.readouterr().out == (
         "start  end  s          b.id\n"
@@ -124,7 +126,7 @@ REFUSED = {
     ),
     "no parameter": (
         ["run", "query.ceql", "trades.csv"],
-        "[CER_PARAMETER] Line 3, column 18: the parameter :least has no value. Give it one with params={\"least\": …}.\n"
+        '[CER_PARAMETER] Line 3, column 18: the parameter :least has no value. Give it one with params={"least": …}.\n'
         "FILTER x[price > :least]\n"
         "                 ^",
     ),

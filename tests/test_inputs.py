@@ -16,7 +16,9 @@ QUERY = "SELECT * FROM Buys, Sells WHERE (Sells AS s ; Buys AS b) WITHIN 30 [t]"
 
 @pytest.fixture
 def buys(spark: SparkSession) -> DataFrame:
-    return spark.createDataFrame([(10, "b1", 5.0), (31, "b2", 6.0), (60, "b3", 7.0)], "t BIGINT, id STRING, price DOUBLE")
+    return spark.createDataFrame(
+        [(10, "b1", 5.0), (31, "b2", 6.0), (60, "b3", 7.0)], "t BIGINT, id STRING, price DOUBLE"
+    )
 
 
 @pytest.fixture
@@ -30,7 +32,9 @@ def pairs(matches: DataFrame) -> set[tuple[str, str]]:
 
 def test_the_name_in_from_is_the_type(buys: DataFrame, sells: DataFrame) -> None:
     matches = cer(QUERY).over({"Buys": buys, "Sells": sells})
-    assert matches.schema["s"].dataType.simpleString() == "struct<t:bigint,id:string,price:double,type:string,volume:int>"
+    assert (
+        matches.schema["s"].dataType.simpleString() == "struct<t:bigint,id:string,price:double,type:string,volume:int>"
+    )
     assert pairs(matches) == {("s1", "b1"), ("s2", "b3")}
     row = matches.where("s.id = 's1'").select("s", "b").first()
     assert row is not None
@@ -142,8 +146,8 @@ def test_watermarks_must_agree(spark: SparkSession) -> None:
     assert str(caught.value) == (
         "[CER_WATERMARK] A has a watermark on 'timestamp' and B has none: add B.withWatermark(\"timestamp\", …)."
     )
+    other = rate.withColumnRenamed("timestamp", "ts").withWatermark("ts", "1 second")
     with pytest.raises(AnalysisException) as caught:
-        other = rate.withColumnRenamed("timestamp", "ts").withWatermark("ts", "1 second")
         query.over({"A": rate.withWatermark("timestamp", "1 second"), "B": other})
     assert str(caught.value) == (
         "[CER_WATERMARK] The watermark of A is on 'timestamp' and that of B on 'ts', and events are merged by one time column: "

@@ -67,11 +67,11 @@ def test_text_is_never_read_as_sql(trades: DataFrame) -> None:
     assert trades.transform(cer(query, params={"id": "a"})).count() == 1
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "missing": (
         "SELECT * FROM S WHERE A FILTER A[price > :least] WITHIN 9 [t]",
         {},
-        "[CER_PARAMETER] Line 1, column 42: the parameter :least has no value. Give it one with params={\"least\": …}.\n"
+        '[CER_PARAMETER] Line 1, column 42: the parameter :least has no value. Give it one with params={"least": …}.\n'
         "SELECT * FROM S WHERE A FILTER A[price > :least] WITHIN 9 [t]\n"
         "                                         ^",
     ),
@@ -118,7 +118,7 @@ REFUSED = {
         {"day": datetime.date(2026, 1, 2)},
         "[CER_TYPE_MISMATCH] Line 1, column 34: Spark cannot use the predicate 'price > :day': "
         "[DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES] Cannot resolve \"(price > DATE '2026-01-02')\" due to data type mismatch: "
-        "the left and right operands of the binary operator have incompatible types (\"DOUBLE\" and \"DATE\").\n"
+        'the left and right operands of the binary operator have incompatible types ("DOUBLE" and "DATE").\n'
         "SELECT * FROM S WHERE A FILTER A[price > :day] WITHIN 9 [t]\n"
         "                                 ^",
     ),

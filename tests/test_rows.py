@@ -59,7 +59,10 @@ def test_a_stream(spark: SparkSession, trades: DataFrame, tmp_path: Path) -> Non
 
 def test_time_decides_not_the_order_of_variables(trades: DataFrame) -> None:
     found = rows(trades.transform(cer("SELECT y, x FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 10 [t]")))
-    assert [(r.variable, r.t) for r in found.orderBy("position").where("id IN ('a', 'b')").collect()] == [("x", 0), ("y", 10)]
+    assert [(r.variable, r.t) for r in found.orderBy("position").where("id IN ('a', 'b')").collect()] == [
+        ("x", 0),
+        ("y", 10),
+    ]
 
 
 def test_an_event_of_two_variables_has_a_row_for_each(trades: DataFrame) -> None:
@@ -86,7 +89,9 @@ def test_optional_and_narrowed_variables(trades: DataFrame) -> None:
 
 def test_maps_and_odd_names_and_added_columns(spark: SparkSession) -> None:
     events = spark.sql("SELECT 'A' AS type, id AS t, map('k', id) AS m, id AS `a.b` FROM range(2)")
-    matches = events.transform(cer("SELECT * FROM S WHERE (A AS x ; A AS y) WITHIN 5 [t]")).selectExpr("*", "1 AS `my score`")
+    matches = events.transform(cer("SELECT * FROM S WHERE (A AS x ; A AS y) WITHIN 5 [t]")).selectExpr(
+        "*", "1 AS `my score`"
+    )
     found = rows(matches).orderBy("position").collect()
     assert [(r.variable, r.m, r["a.b"], r["my score"]) for r in found] == [("x", {"k": 0}, 0, 1), ("y", {"k": 1}, 1, 1)]
 
@@ -111,10 +116,14 @@ def test_the_messages(trades: DataFrame) -> None:
     assert refused(trades.transform(cer(f"SELECT NONE FROM S WHERE SELL ; BUY {within}"))) == (
         "rows() finds no variable in the matches: SELECT NONE shows none."
     )
-    assert refused(pair.drop("start")) == 'rows() does not know the time of the events any more: name it, as in time="ts".'
+    assert (
+        refused(pair.drop("start")) == 'rows() does not know the time of the events any more: name it, as in time="ts".'
+    )
     assert rows(pair.drop("start"), time="t").count() == rows(pair).count()
     assert refused(trades.transform(cer(f"SELECT x[id], y FROM S WHERE (SELL AS x ; BUY AS y) {within}"))) == (
         "rows() orders events by 't', which the variable x does not show: add it in SELECT x[…, t]."
     )
     own = trades.withColumnRenamed("price", "position").transform(cer(f"SELECT * FROM S WHERE SELL {within}"))
-    assert refused(own) == "rows() has a column 'position' of its own, and so have the events: rename theirs before cer()."
+    assert (
+        refused(own) == "rows() has a column 'position' of its own, and so have the events: rename theirs before cer()."
+    )

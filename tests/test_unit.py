@@ -37,7 +37,10 @@ def test_the_window_is_inclusive(spark: SparkSession, gap: int) -> None:
 
 
 def test_matches_are_sorted(spark: SparkSession) -> None:
-    rows = [{"type": kind, "t": t, "n": n} for kind, t, n in [("A", 1, 10), ("A", 1, 9), ("A", 0, 1), ("B", 5, 0), ("B", 2, 0)]]
+    rows = [
+        {"type": kind, "t": t, "n": n}
+        for kind, t, n in [("A", 1, 10), ("A", 1, 9), ("A", 0, 1), ("B", 5, 0), ("B", 2, 0)]
+    ]
     found = run("SELECT * FROM S WHERE A ; B", rows, time="t")
     assert [(m.end, m.start, m.A.n) for m in found] == [
         (2, 0, 1),

@@ -41,10 +41,10 @@ class Cer:
         return _engine.matches(self, events)
 
     def over(self, inputs: Mapping[str, DataFrame]) -> DataFrame:
-        """The matches over several inputs, batches or streams, each under its name in FROM. They are merged by time, and
-        by the order of FROM where times are equal. An event has the columns of all inputs, NULL where its own has none;
-        columns of the same name must have the same type. Without a type column, an input's FROM name is the type of
-        its events.
+        """The matches over several inputs, batches or streams, each under its name in FROM. They are merged by time,
+        and by the order of FROM where times are equal. An event has the columns of all inputs, NULL where its own has
+        none; columns of the same name must have the same type. Without a type column, an input's FROM name is the
+        type of its events.
 
         >>> cer("SELECT * FROM Buys, Sells WHERE Sells AS s ; Buys AS b WITHIN 1 minute", time="ts").over(
         ...     {"Buys": buys, "Sells": sells}
@@ -77,8 +77,8 @@ class Cer:
         print(self.plan)
 
     def diagram(self) -> Diagram:
-        """The query's automaton as a picture, which a notebook shows: SVG, or Mermaid for Markdown. A session is started
-        if there is none."""
+        """The query's automaton as a picture, which a notebook shows: SVG, or Mermaid for Markdown. A session is
+        started if there is none."""
         return Diagram(*_engine.drawings(self.query))
 
     def _repr_html_(self) -> str:
@@ -112,8 +112,8 @@ def cer(
         or the attribute of ``WITHIN n [a]``
     :param type: the column with each event's type; by default ``type``, if there is such a column
     :param order: a column that decides between events of the same time
-    :param params: the values of the query's ``:name`` parameters, which stand in conditions, WITHIN and LIMIT: int, float,
-        Decimal, str, bool, datetime, date, bytes or None. They are bound as typed literals, never pasted into the text
+    :param params: the values of the query's ``:name`` parameters, which stand in conditions, WITHIN and LIMIT: int,
+        float, Decimal, str, bool, datetime, date, bytes or None. They are bound as typed literals, never read as SQL
     :param late: what becomes of a stream's events that come too late: ``"count"`` them in the progress of the query
         (``late`` in its ``observedMetrics``), or have them as ``"rows"`` too, with the event in a column ``late`` and
         no ``match_id``

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (as PySpark's users know it)
@@ -13,7 +15,8 @@ _OWN = ("match_id", "variable", "position")
 
 def rows(matches: DataFrame, *, time: str | None = None) -> DataFrame:
     """One row for each event of each match, as MATCH_RECOGNIZE's ALL ROWS PER MATCH: ``match_id``, the keys, the
-    ``variable`` that the event is bound to, its ``position`` among the rows of the match, from 0, and the event's columns.
+    ``variable`` that the event is bound to, its ``position`` among the rows of the match, from 0, and the event's
+    columns.
 
     Rows of a match are in time order; at the same time, in the order of the variables in SELECT, and in one variable in
     stream order. An event that is bound to two variables has a row for each. Columns that were added to the matches are
@@ -39,7 +42,7 @@ def rows(matches: DataFrame, *, time: str | None = None) -> DataFrame:
             )
     clock = _time(matches, variables, time)
     entries = [
-        F.transform(_array(matches, name, event), _entry(number, name, event, columns, clock))
+        F.transform(_array(name, event), _entry(number, name, event, columns, clock))
         for number, (name, event) in enumerate(variables.items())
     ]
     found = matches.where(F.col("match_id").isNotNull()) if "late" in matches.columns else matches
@@ -51,7 +54,9 @@ def rows(matches: DataFrame, *, time: str | None = None) -> DataFrame:
 
 def _variables(matches: DataFrame) -> dict[str, DataType]:
     if "match_id" not in matches.columns:
-        raise PySparkValueError("rows() takes the matches of cer(), which have a match_id; those of COUNT(*) have no events.")
+        raise PySparkValueError(
+            "rows() takes the matches of cer(), which have a match_id; those of COUNT(*) have no events."
+        )
     # Keys stand before the interval, and may be structs too.
     fields = matches.schema.fields
     after = fields[matches.columns.index("end") + 1 :] if "end" in matches.columns else fields
@@ -89,14 +94,17 @@ def _time(matches: DataFrame, variables: dict[str, DataType], given: str | None)
     return str(name)
 
 
-def _array(matches: DataFrame, name: str, kind: DataType) -> Column:
+def _array(name: str, kind: DataType) -> Column:
     """The events of a variable; of one that is bound to none, an empty array."""
     column = F.col(_quoted(name))
     many = column if isinstance(kind, ArrayType) else F.array(column)
     return F.filter(many, lambda event: event.isNotNull())
 
 
-def _entry(number: int, name: str, kind: DataType, columns: dict[str, DataType], time: str | None):  # type: ignore[no-untyped-def]
+def _entry(
+    number: int, name: str, kind: DataType, columns: dict[str, DataType], time: str | None
+) -> Callable[[Column, Column], Column]:
+    """Makes an event and its place in the variable what is sorted, and then shown."""
     shown = _event(kind).fieldNames()
 
     def entry(event: Column, index: Column) -> Column:

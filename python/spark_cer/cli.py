@@ -32,8 +32,8 @@ class Problem(Exception):  # noqa: N818  (a message for the user, not a bug)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command line. Returns the exit code: 0, or 1 for a query or data that does not work; argparse leaves with 2
-    if the line itself is wrong."""
+    """Runs a command line. Returns the exit code: 0, or 1 for a query or data that does not work; argparse leaves with
+    2 if the line itself is wrong."""
     options = _parser().parse_args(arguments)
     try:
         query = cer(
@@ -58,7 +58,9 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="print the matches of a query over files of events")
     run.add_argument("query", help="a file with a query")
     run.add_argument(
-        "events", nargs="+", help="files or folders of events (.csv with a header, .json, .parquet); NAME=FILE for FROM NAME"
+        "events",
+        nargs="+",
+        help="files or folders of events: .csv with a header, .json, .parquet; NAME=FILE for FROM NAME",
     )
     run.add_argument("--stream", action="store_true", help="read the files as a stream, until all are read")
     run.add_argument("--rows", type=int, default=100, metavar="N", help="print at most N matches (100)")
@@ -127,7 +129,7 @@ def _explain(query: Cer) -> None:
 def _check(query: Cer, options: argparse.Namespace) -> None:
     spark = _quiet_session()
     frames = {name: spark.createDataFrame([], schemas[0]) for name, schemas in _named(options.schema).items()}
-    schema = query.schema(frames[""] if "" in frames else frames)
+    schema = query.schema(frames.get("", frames))
     print("The query fits. A match has the columns:")
     for field in schema:
         print(f"  {field.name} {field.dataType.simpleString()}")
@@ -140,7 +142,9 @@ def _named(values: Sequence[str]) -> dict[str, list[str]]:
         name = re.match(r"(\w+)=", text)
         found.setdefault(name[1] if name else "", []).append(text[name.end() :] if name else text)
     if "" in found and len(found) > 1:
-        raise Problem(f"'{found[''][0]}' has no name: write NAME={found[''][0]}, with its name in FROM, as for the others.")
+        raise Problem(
+            f"'{found[''][0]}' has no name: write NAME={found[''][0]}, with its name in FROM, as for the others."
+        )
     return found
 
 
@@ -223,8 +227,8 @@ def _cell(value: Any) -> str:
 
 
 def _quiet_session() -> SparkSession:
-    """A session whose Java process, with all it says while it starts and runs, writes to a file instead of the terminal.
-    If it does not start, that is shown."""
+    """A session whose Java process, with all it says while it starts and runs, writes to a file instead of the
+    terminal. If it does not start, that is shown."""
     if SparkSession.getActiveSession() is not None:
         return spark_cer.session()
     sys.stderr.flush()
@@ -232,8 +236,10 @@ def _quiet_session() -> SparkSession:
     with tempfile.TemporaryFile() as log:
         os.dup2(log.fileno(), 2)
         try:
-            builder = SparkSession.builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
-            spark = spark_cer.configure(builder.config("spark.sql.shuffle.partitions", str(os.cpu_count() or 2))).getOrCreate()
+            builder = SparkSession.builder.config("spark.ui.enabled", "false")
+            builder = builder.config("spark.ui.showConsoleProgress", "false")
+            builder = builder.config("spark.sql.shuffle.partitions", str(os.cpu_count() or 2))
+            spark = spark_cer.configure(builder).getOrCreate()
         except Exception:
             log.seek(0)
             os.write(terminal, log.read())

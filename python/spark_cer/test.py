@@ -51,9 +51,10 @@ def run(
     The events of one time are in the order of the list. What is not said is as in :func:`spark_cer.cer`. The first call
     starts a session if there is none; any other takes well under a second. The session's settings stay as they are.
 
-    :param rows: the events as dicts, in which a key may be missing; for a query over several streams a dict of such lists
-    :param schema: the types of the columns (a StructType or ``"ts TIMESTAMP, price DOUBLE"``), for those that the values do
-        not tell: by default a column has the type of its values, as in ``createDataFrame``
+    :param rows: the events as dicts, in which a key may be missing; for a query over several streams a dict of such
+        lists
+    :param schema: the types of the columns (a StructType or ``"ts TIMESTAMP, price DOUBLE"``), for those that the
+        values do not tell: by default a column has the type of its values, as in ``createDataFrame``
 
     >>> run("SELECT * FROM S WHERE A ; B", [{"type": "A", "t": 1}, {"type": "B", "t": 2}], time="t")
     [Row(match_id='…', start=1, end=2, A=Row(type='A', t=1), B=Row(type='B', t=2))]
@@ -77,7 +78,7 @@ def run(
 @contextmanager
 def _small(spark: SparkSession) -> Iterator[None]:
     """The session, set for small data."""
-    before = {name: spark.conf.get(name) for name in _SMALL}
+    before = {name: str(spark.conf.get(name)) for name in _SMALL}
     try:
         for name, value in _SMALL.items():
             spark.conf.set(name, value)
@@ -94,7 +95,9 @@ def _events(spark: SparkSession, rows: Rows, schema: StructType | str | None) ->
     if schema is None:
         empty = [name for name in names if all(row.get(name) is None for row in rows)]
         if empty:
-            raise PySparkValueError(f"run() cannot tell the type of '{empty[0]}', which is always None: say it in schema.")
+            raise PySparkValueError(
+                f"run() cannot tell the type of '{empty[0]}', which is always None: say it in schema."
+            )
         return spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows], names).coalesce(1)
     columns = spark.createDataFrame([], schema).schema
     unknown = [name for name in names if name not in columns.names]

@@ -1,7 +1,7 @@
 package sparkcer.spark
 
-import org.apache.spark.SparkException
 import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.sparkcer.CerRuntimeException
 import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig, ValueState}
 
 import sparkcer.engine.state.Frame
@@ -54,7 +54,7 @@ final class BucketLog(handle: StatefulProcessorHandle) {
 final case class LogAbout(format: Int, query: String, events: String, time: String, piece: Long, nonce: Long) {
 
   def mustFit(now: LogAbout): Unit = {
-    def refuse(problem: String, advice: String) = throw new SparkException(s"[CER_STATE_MISMATCH] $problem $advice")
+    def refuse(problem: String, advice: String) = throw new CerRuntimeException("CER_STATE_MISMATCH", s"$problem $advice")
     val fresh = "Start with a new checkpointLocation, or go back to what it was."
     if (format > now.format)
       refuse(

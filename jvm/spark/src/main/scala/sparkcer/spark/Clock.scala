@@ -1,5 +1,8 @@
 package sparkcer.spark
 
+import java.time.{Instant, LocalDate, LocalDateTime, ZoneOffset}
+import java.time.temporal.ChronoUnit
+
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 import org.apache.spark.sql.types._
 
@@ -44,6 +47,16 @@ final case class Clock(dataType: DataType) {
     case TimestampType | TimestampNTZType => Some(BigDecimal(micros))
     case DateType                         => Some(Clock.floor(BigDecimal(micros) / 86400000000L))
     case _                                => None
+  }
+
+  /** A time for people. */
+  def show(time: Long): String = dataType match {
+    case TimestampType          => Instant.EPOCH.plus(time, ChronoUnit.MICROS).toString
+    case TimestampNTZType       => LocalDateTime.ofInstant(Instant.EPOCH.plus(time, ChronoUnit.MICROS), ZoneOffset.UTC).toString
+    case DateType               => LocalDate.ofEpochDay(time).toString
+    case DoubleType | FloatType => Clock.fromOrdered(time).toString
+    case d: DecimalType         => BigDecimal(time, d.scale).bigDecimal.toPlainString
+    case _                      => time.toString
   }
 
   def write(out: UnsafeRowWriter, i: Int, time: Long): Unit = dataType match {

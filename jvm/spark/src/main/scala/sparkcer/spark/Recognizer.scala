@@ -1,7 +1,7 @@
 package sparkcer.spark
 
-import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.expressions.XXH64
+import org.apache.spark.sql.sparkcer.CerRuntimeException
 import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
@@ -104,8 +104,9 @@ final class Recognizer(plan: Plan) {
     else if (time < Long.MinValue + window) Long.MinValue
     else time - window
 
-  private def tooMany(e: Event): SparkException = new SparkException(
-    s"[CER_TOO_MANY_MATCHES] The event at time ${e.time} closes more than ${plan.maxMatchesPerEvent} matches. " +
-      "Use LIMIT, SELECT NEXT or SELECT LAST, or raise spark.cer.maxMatchesPerEvent."
+  private def tooMany(e: Event) = new CerRuntimeException(
+    "CER_TOO_MANY_MATCHES",
+    s"The event at ${plan.clock.show(e.time)} closes more than ${plan.maxMatchesPerEvent} matches. " +
+      "Use LIMIT, a shorter WITHIN, SELECT NEXT, LAST or COUNT(*), or raise spark.cer.maxMatchesPerEvent."
   )
 }
