@@ -79,11 +79,7 @@ def test_several_inputs(spark: SparkSession, folder: Path, capsys: pytest.Captur
     )
     assert main(["run", "pairs.ceql", "Sells=sells.csv", "Buys=buys.csv"]) == 0
     assert capsys.readouterr().out == (
-        "start  end  s          b.id\n"
-        "-----  ---  ---------  ----\n"
-        "1      4    (s1) (s2)  b1\n"
-        "2      4    (s2)       b1\n"
-        "2 matches.\n"
+        "start  end  s          b.id\n-----  ---  ---------  ----\n1      4    (s1) (s2)  b1\n1 match.\n"
     )
 
 
@@ -113,6 +109,21 @@ def test_check(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[
         "The columns are type, t, name, prize. Did you mean 'prize'?\n"
         "FILTER x[price > :least]\n"
         "         ^\n",
+    )
+
+
+def test_a_stream_that_fails_says_why(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "many.ceql").write_text("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 100 [t]")
+    spark.conf.set("spark.cer.maxMatchesPerEvent", "1")
+    try:
+        assert main(["run", "many.ceql", "trades.csv", "--stream"]) == 1
+    finally:
+        spark.conf.unset("spark.cer.maxMatchesPerEvent")
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines()[-1] == (
+        "spark-cer: [CER_TOO_MANY_MATCHES] The event at 21 closes more than 1 matches. "
+        "Use LIMIT, a shorter WITHIN, SELECT NEXT, LAST or COUNT(*), or raise spark.cer.maxMatchesPerEvent."
     )
 
 

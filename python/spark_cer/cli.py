@@ -15,7 +15,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from pyspark.errors import PySparkException
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (as PySpark's users know it)
 from pyspark.sql.types import StructType
@@ -45,9 +45,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         options.command(query, options)
     except (Problem, PySparkException) as problem:
-        print(f"spark-cer: {problem}", file=sys.stderr)
+        print(f"spark-cer: {_words(problem)}", file=sys.stderr)
         return 1
     return 0
+
+
+def _words(problem: Exception) -> str:
+    """The message; of a stream that failed, what made it fail, without its plan."""
+    text = str(problem)
+    if isinstance(problem, StreamingQueryException):
+        text = re.sub(
+            r"^\[STREAM_FAILED\].*? terminated with exception: ", "", text.split("\n=== Streaming Query ===")[0]
+        )
+    return re.sub(r" SQLSTATE: \w+$", "", text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -164,9 +174,16 @@ def _read(spark: SparkSession, path: str, kind: str, stream: bool) -> DataFrame:
     batch = spark.read.format(kind).options(**_READ[kind]).load(path)
     if not stream:
         return batch
-    # Inside a path, these are signs of a pattern.
-    plain = re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
-    return spark.readStream.format(kind).options(header="true").schema(batch.schema).load(plain)
+    stream_reader = spark.readStream.format(kind).options(header="true").schema(batch.schema)
+    if Path(path).is_dir():
+        return stream_reader.load(_plain(path))
+    # A stream reads a folder, so one file is the only one of its folder with that name.
+    return stream_reader.option("pathGlobFilter", _plain(Path(path).name)).load(_plain(str(Path(path).parent)))
+
+
+def _plain(path: str) -> str:
+    """A path as a pattern that stands for itself."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
 
 
 @contextmanager

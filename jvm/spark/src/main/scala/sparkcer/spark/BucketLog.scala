@@ -54,7 +54,8 @@ final class BucketLog(handle: StatefulProcessorHandle) {
 final case class LogAbout(format: Int, query: String, events: String, time: String, piece: Long, nonce: Long) {
 
   def mustFit(now: LogAbout): Unit = {
-    def refuse(problem: String, advice: String) = throw new CerRuntimeException("CER_STATE_MISMATCH", s"$problem $advice")
+    def refuse(problem: String, advice: String) =
+      throw new CerRuntimeException("CER_STATE_MISMATCH", s"$problem $advice")
     val fresh = "Start with a new checkpointLocation, or go back to what it was."
     if (format > now.format)
       refuse(

@@ -51,8 +51,9 @@ final case class Clock(dataType: DataType) {
 
   /** A time for people. */
   def show(time: Long): String = dataType match {
-    case TimestampType          => Instant.EPOCH.plus(time, ChronoUnit.MICROS).toString
-    case TimestampNTZType       => LocalDateTime.ofInstant(Instant.EPOCH.plus(time, ChronoUnit.MICROS), ZoneOffset.UTC).toString
+    case TimestampType    => Instant.EPOCH.plus(time, ChronoUnit.MICROS).toString
+    case TimestampNTZType =>
+      LocalDateTime.ofInstant(Instant.EPOCH.plus(time, ChronoUnit.MICROS), ZoneOffset.UTC).toString
     case DateType               => LocalDate.ofEpochDay(time).toString
     case DoubleType | FloatType => Clock.fromOrdered(time).toString
     case d: DecimalType         => BigDecimal(time, d.scale).bigDecimal.toPlainString

@@ -20,7 +20,8 @@ class InputsSuite extends SparkSuite {
   }
 
   test("a name that FROM has twice") {
-    val twice = intercept[AnalysisException](over("SELECT * FROM A, A WHERE A", Map("A" -> buys), time = "t")).getMessage
+    val twice =
+      intercept[AnalysisException](over("SELECT * FROM A, A WHERE A", Map("A" -> buys), time = "t")).getMessage
     assertEquals(
       twice,
       "[CER_UNKNOWN_STREAM] Line 1, column 15: FROM names A twice.\nSELECT * FROM A, A WHERE A\n              ^"
@@ -30,7 +31,9 @@ class InputsSuite extends SparkSuite {
   test("an input without a key") {
     val keyed = query.replace("WITHIN", "PARTITION BY [id] WITHIN")
     assertEquals(
-      intercept[AnalysisException](over(keyed, Map("Buys" -> buys, "Sells" -> sells), params = Map("v" -> 5))).getMessage,
+      intercept[AnalysisException](
+        over(keyed, Map("Buys" -> buys, "Sells" -> sells), params = Map("v" -> 5))
+      ).getMessage,
       "[CER_UNKNOWN_COLUMN] 'id', in PARTITION BY, is not a column of Sells. Its columns are t, volume."
     )
   }

@@ -45,8 +45,8 @@ class CerException(condition: String, text: String)
   override def getSqlState: String = "42000"
 }
 
-/** An error that only shows when events are read, in a task. Spark hands errors of this family on to the driver, and PySpark
-  * has them as `SparkRuntimeException`; any other would arrive as a Java stack.
+/** An error that only shows when events are read, in a task. Spark hands errors of this family on to the driver, and
+  * PySpark has them as `SparkRuntimeException`; any other would arrive as a Java stack.
   */
 class CerRuntimeException(condition: String, text: String)
     extends SparkRuntimeException("USER_RAISED_EXCEPTION", Map("errorMessage" -> text)) {
