@@ -81,6 +81,16 @@ def test_seconds_need_a_timestamp(trades: DataFrame) -> None:
     )
 
 
+def test_no_time_where_several_columns_could_serve(spark: SparkSession) -> None:
+    for columns, hint in {
+        "type STRING, price DOUBLE, ts TIMESTAMP, day DATE": "These could serve: time='ts', time='day', time='price'.",
+        "type STRING, id STRING": "No column has a type that could serve (a timestamp, a date or a number).",
+    }.items():
+        with pytest.raises(AnalysisException) as caught:
+            spark.createDataFrame([], columns).transform(cer("SELECT * FROM S WHERE A ; B"))
+        assert str(caught.value) == f"[CER_NO_TIME] No time column is given and the events have no watermark. {hint}"
+
+
 def test_a_time_column_that_is_not_there(trades: DataFrame) -> None:
     with pytest.raises(AnalysisException) as caught:
         trades.transform(cer("SELECT * FROM S WHERE A", time="ts"))

@@ -15,6 +15,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (as PySpark's users know it)
@@ -46,6 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.command(query, options)
     except (Problem, PySparkException) as problem:
         print(f"spark-cer: {_words(problem)}", file=sys.stderr)
+        return 1
+    except Py4JJavaError as error:
+        cause = error.java_exception
+        while cause.getCause() is not None:
+            cause = cause.getCause()
+        print(f"spark-cer: {cause.getMessage() or cause.toString()}", file=sys.stderr)
         return 1
     return 0
 

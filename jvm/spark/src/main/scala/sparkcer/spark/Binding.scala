@@ -176,7 +176,10 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     val watermark = schema.find(_.metadata.contains(Binding.WatermarkDelay))
     val fromWindow = query.within.collect { case Window.Attribute(_, a) => column(a, "WITHIN") }
     val field = options.time.map(option(_, "time")).orElse(watermark).orElse(fromWindow).getOrElse {
-      val candidates = schema.filter(f => Clock.supports(f.dataType)).map(f => s"time='${f.name}'")
+      // Timestamps and dates first.
+      val (times, numbers) =
+        schema.filter(f => Clock.supports(f.dataType)).partition(f => Clock(f.dataType).duration(0).isDefined)
+      val candidates = (times ++ numbers).map(f => s"time='${f.name}'")
       val hint =
         if (candidates.isEmpty) "No column has a type that could serve (a timestamp, a date or a number)."
         else s"These could serve: ${candidates.mkString(", ")}."

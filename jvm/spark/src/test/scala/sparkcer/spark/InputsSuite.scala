@@ -24,7 +24,7 @@ class InputsSuite extends SparkSuite {
       intercept[AnalysisException](over("SELECT * FROM A, A WHERE A", Map("A" -> buys), time = "t")).getMessage
     assertEquals(
       twice,
-      "[CER_UNKNOWN_STREAM] Line 1, column 15: FROM names A twice.\nSELECT * FROM A, A WHERE A\n              ^"
+      "[CER_UNKNOWN_STREAM] Line 1, column 18: FROM names A twice.\nSELECT * FROM A, A WHERE A\n                 ^"
     )
   }
 
