@@ -5,9 +5,9 @@ import scala.collection.mutable
 import sparkcer.engine.automaton.Cea
 
 /** An automaton as an SVG picture that needs nothing else: no `dot`, no script, no font. States stand in columns by the
-  * number of events they are away from the start; arrows go from left to right, loops lie above their state, and what
-  * leads back or over other states bends below. It takes the colour of the text around it, so that it shows on light
-  * and on dark.
+  * largest number of events they are away from the start; arrows go from left to right, loops lie above their state,
+  * and what leads back or over other states bends below. It takes the colour of the text around it, so that it shows on
+  * light and on dark.
   */
 object Svg {
   private val Radius = 18
@@ -33,20 +33,33 @@ final private class Svg(a: Cea) {
     .map { case ((from, to), ts) => Arrow(from, to, ts.map(Diagram.text(a, _)).toVector.distinct) }
   private val (loops, others) = arrows.partition(t => t.from == t.to)
 
-  /** The column of each state. */
+  /** The column of each state: the longest way from the start that does not go round a loop. */
   private val column: Array[Int] = {
-    val depth = Array.fill(a.states)(-1)
-    depth(0) = 0
-    val work = mutable.Queue(0)
-    while (work.nonEmpty) {
-      val q = work.dequeue()
-      a.outgoing(q).map(_.to).filter(depth(_) < 0).foreach { to =>
-        depth(to) = depth(q) + 1
-        work.enqueue(to)
+    val Open = 1
+    val Done = 2
+    val seen = new Array[Int](a.states)
+    val forward = Array.fill(a.states)(List.empty[Int])
+    var order = List.empty[Int]
+    val path = mutable.Stack((0, targets(0)))
+    seen(0) = Open
+    while (path.nonEmpty) {
+      val (q, left) = path.top
+      if (left.hasNext) {
+        val to = left.next()
+        if (seen(to) != Open) forward(q) = to :: forward(q) // else it leads back
+        if (seen(to) == 0) { seen(to) = Open; path.push((to, targets(to))): Unit }
+      } else {
+        seen(q) = Done
+        order = q :: order
+        path.pop(): Unit
       }
     }
-    depth.map(math.max(_, 0)) // a state that no path leads to stands at the left
+    val depth = new Array[Int](a.states)
+    order.foreach(q => forward(q).foreach(to => depth(to) = math.max(depth(to), depth(q) + 1)))
+    depth
   }
+
+  private def targets(q: Int): Iterator[Int] = a.outgoing(q).iterator.map(_.to)
   private val columns: Vector[Vector[Int]] =
     Vector.tabulate(column.max + 1)(c => (0 until a.states).filter(column(_) == c).toVector)
 
