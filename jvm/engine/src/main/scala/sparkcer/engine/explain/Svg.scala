@@ -74,14 +74,16 @@ final private class Svg(a: Cea) {
 
   private val above = (0 +: loops.map(_.height)).max + (if (loops.isEmpty) 10 else 40)
   private val rowHeight = 2 * Radius + above + (LineHeight +: others.map(_.height)).max
-  private val bent = others.filterNot(isStraight)
   private val rows = columns.map(_.length).max
-  private val below = if (bent.isEmpty) 10 else 40 + bent.map(depthOf).max.toInt
 
   private def isStraight(t: Arrow): Boolean = column(t.to) == column(t.from) + 1
 
   /** How far a bent arrow hangs down. */
   private def depthOf(t: Arrow): Double = 30.0 + 26 * math.abs(column(t.to) - column(t.from)) + t.height / 2
+
+  /** Where the control points of a bent arrow lie, and the lowest point of the curve that they give. */
+  private def bottom(t: Arrow): Double = math.max(centre(t.from)._2, centre(t.to)._2) + Radius + depthOf(t)
+  private def lowest(t: Arrow): Double = 0.75 * bottom(t) + 0.125 * (centre(t.from)._2 + centre(t.to)._2 + 2 * Radius)
 
   private def centre(q: Int): (Double, Double) = {
     val own = columns(column(q))
@@ -93,7 +95,8 @@ final private class Svg(a: Cea) {
     val last = columns.last.map(centre(_)._1).max
     val side = loops.map(t => centre(t.from)._1 + t.width / 2).maxOption.getOrElse(0.0)
     val width = math.max(last + Radius + 14, side + 8).ceil.toInt
-    val height = (rows * rowHeight + below).max(above + 2 * Radius + 20)
+    val height =
+      ((0 until a.states).map(centre(_)._2 + Radius) ++ others.filterNot(isStraight).map(lowest)).max.ceil.toInt + 12
     val style = "font-family=\"ui-monospace, monospace\" font-size=\"11\" fill=\"none\" stroke=\"currentColor\""
     (Vector(
       s"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 $width $height" width="$width" height="$height" role="img" $style>""",
@@ -127,11 +130,11 @@ final private class Svg(a: Cea) {
           (y1 + y2) / 2 - 6 - t.height + LineHeight
         )
       } else {
-        val bottom = math.max(y1, y2) + Radius + depthOf(t)
+        val low = bottom(t)
         (
-          s"M$x1 ${y1 + Radius}C$x1 $bottom $x2 $bottom $x2 ${y2 + Radius}",
+          s"M$x1 ${y1 + Radius}C$x1 $low $x2 $low $x2 ${y2 + Radius}",
           (x1 + x2) / 2,
-          (bottom + math.max(y1, y2)) / 2 + 26
+          lowest(t) - 6 - t.height + LineHeight
         )
       }
     val texts = t.texts.zipWithIndex.map { case (text, i) => line(text, labelX, labelY + i * LineHeight) }
