@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from pyspark.errors import AnalysisException, PySparkTypeError
+from pyspark.errors import AnalysisException, PySparkTypeError, SparkRuntimeException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_cer import cer
@@ -81,6 +83,16 @@ def test_seconds_need_a_timestamp(trades: DataFrame) -> None:
     )
 
 
+def test_no_time_where_several_columns_could_serve(spark: SparkSession) -> None:
+    for columns, hint in {
+        "type STRING, price DOUBLE, ts TIMESTAMP, day DATE": "These could serve: time='ts', time='day', time='price'.",
+        "type STRING, id STRING": "No column has a type that could serve (a timestamp, a date or a number).",
+    }.items():
+        with pytest.raises(AnalysisException) as caught:
+            spark.createDataFrame([], columns).transform(cer("SELECT * FROM S WHERE A ; B"))
+        assert str(caught.value) == f"[CER_NO_TIME] No time column is given and the events have no watermark. {hint}"
+
+
 def test_a_time_column_that_is_not_there(trades: DataFrame) -> None:
     with pytest.raises(AnalysisException) as caught:
         trades.transform(cer("SELECT * FROM S WHERE A", time="ts"))
@@ -110,3 +122,39 @@ def test_a_stream_needs_rocksdb(spark: SparkSession) -> None:
         "this line before the query starts:\n"
         f'spark.conf.set("{provider}", "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider")'
     )
+
+
+def test_an_error_in_a_task(spark: SparkSession) -> None:
+    events = spark.sql("SELECT timestamp_seconds(id) AS ts, IF(id = 20, 'B', 'A') AS type FROM range(21)")
+    spark.conf.set("spark.cer.maxMatchesPerEvent", "100")
+    try:
+        with pytest.raises(SparkRuntimeException) as caught:
+            events.transform(cer("SELECT * FROM S WHERE A+ ; B WITHIN 1 minute", time="ts")).collect()
+    finally:
+        spark.conf.unset("spark.cer.maxMatchesPerEvent")
+    assert str(caught.value) == (
+        "[CER_TOO_MANY_MATCHES] The event at 1970-01-01T00:00:20Z closes more than 100 matches. "
+        "Use LIMIT, a shorter WITHIN, SELECT NEXT, LAST or COUNT(*), or raise spark.cer.maxMatchesPerEvent."
+    )
+    assert caught.value.getCondition() == "CER_TOO_MANY_MATCHES"
+
+
+def test_an_error_in_a_stream(spark: SparkSession, trades: DataFrame, tmp_path: Path) -> None:
+    """Another query over an old checkpoint."""
+    trades.coalesce(1).write.parquet(str(tmp_path / "events"))
+    events = spark.readStream.schema(trades.schema).parquet(str(tmp_path / "events"))
+
+    def run(price: int) -> None:
+        query = cer("SELECT * FROM S WHERE (SELL AS x ; BUY) FILTER x[price > :p] WITHIN 30 [t]", params={"p": price})
+        writer = events.transform(query).writeStream.format("noop").trigger(availableNow=True)
+        writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start().awaitTermination()
+
+    run(20)
+    trades.coalesce(1).write.mode("append").parquet(str(tmp_path / "events"))
+    with pytest.raises(StreamingQueryException) as caught:
+        run(21)
+    text = str(caught.value)
+    assert "[CER_STATE_MISMATCH] The checkpoint was written by another query." in text
+    assert "\nwith :p = 20\n" in text
+    assert "Start with a new checkpointLocation, or go back to what it was." in text
+    assert "\tat " not in text, text

@@ -6,8 +6,10 @@
 >>> matches = events.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time="ts"))
 """
 
+from spark_cer._diagram import Diagram
 from spark_cer._jar import __version__
 from spark_cer._query import Cer, cer
+from spark_cer._rows import rows
 from spark_cer._session import configure, session
 
-__all__ = ["Cer", "__version__", "cer", "configure", "session"]
+__all__ = ["Cer", "Diagram", "__version__", "cer", "configure", "rows", "session"]

@@ -2,39 +2,94 @@
 
 from __future__ import annotations
 
+import datetime
+from collections.abc import Mapping
+from decimal import Decimal
+from html import escape
 from typing import Any
 
-from pyspark.errors import PySparkRuntimeError, PySparkTypeError, PySparkValueError
-from pyspark.sql import DataFrame
+from pyspark.errors import PySparkException, PySparkTypeError, PySparkValueError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
-from spark_cer._jar import jar
+from spark_cer import _engine
+from spark_cer._diagram import Diagram
 
 
 class Cer:
     """A CEQL query. Made by :func:`cer`; call it with a DataFrame, or hand it to ``DataFrame.transform``."""
 
     def __init__(
-        self, query: str, time: str | None, type: str | None, order: str | None, late: str, idle: str | None
+        self,
+        query: str,
+        time: str | None,
+        type: str | None,
+        order: str | None,
+        params: Mapping[str, Any],
+        late: str,
+        idle: str | None,
     ) -> None:
         self.query = query
         self.time = time
         self.type = type
         self.order = order
+        self.params = dict(params)
         self.late = late
         self.idle = idle
 
     def __call__(self, events: DataFrame) -> DataFrame:
-        if isinstance(events, DataFrame) and not hasattr(events, "_jdf"):  # of Spark Connect
-            from spark_cer import _connect
+        return _engine.matches(self, events)
 
-            options = {name: getattr(self, name) for name in ("time", "type", "order", "late", "idle")}
-            return _connect.transform(events, self.query, options)
-        entry = _entry(events)
-        # The class that the session itself uses, so that the result has all of its methods.
-        matches = entry.transform(
-            events._jdf, self.query, self.time, self.type, self.order, self.late == "rows", self.idle
-        )
-        return DataFrame(matches, events.sparkSession)
+    def over(self, inputs: Mapping[str, DataFrame]) -> DataFrame:
+        """The matches over several inputs, batches or streams, each under its name in FROM. They are merged by time,
+        and by the order of FROM where times are equal. An event has the columns of all inputs, NULL where its own has
+        none; columns of the same name must have the same type. Without a type column, an input's FROM name is the
+        type of its events.
+
+        >>> cer("SELECT * FROM Buys, Sells WHERE Sells AS s ; Buys AS b WITHIN 1 minute", time="ts").over(
+        ...     {"Buys": buys, "Sells": sells}
+        ... )
+        """
+        if not isinstance(inputs, Mapping) or not all(isinstance(df, DataFrame) for df in inputs.values()):
+            raise PySparkTypeError("over() takes a dict of names and DataFrames.")
+        if not inputs:
+            raise PySparkValueError("over() takes at least one DataFrame.")
+        return _engine.matches_over(self, inputs)
+
+    def schema(self, events: DataFrame | Mapping[str, DataFrame]) -> StructType:
+        """The schema of the matches, before anything runs. ``events`` is what the query is for: a DataFrame, or a dict
+        as :meth:`over` takes it."""
+        return (self(events) if isinstance(events, DataFrame) else self.over(events)).schema
+
+    def validate(self, events: DataFrame | Mapping[str, DataFrame]) -> None:
+        """Raises what :meth:`__call__` (or :meth:`over`) would raise, and runs nothing: an unknown column, a type that
+        does not fit, a parameter without a value."""
+        self.schema(events)
+
+    @property
+    def plan(self) -> str:
+        """What :meth:`explain` prints."""
+        return _engine.explanation(self.query)
+
+    def explain(self) -> None:
+        """Prints the plan in words: what is asked of each event, what is dropped early, how it runs on Spark, and what
+        can grow. No events are needed; a session is started if there is none."""
+        print(self.plan)
+
+    def diagram(self) -> Diagram:
+        """The query's automaton as a picture, which a notebook shows: SVG, or Mermaid for Markdown. A session is
+        started if there is none."""
+        return Diagram(*_engine.drawings(self.query))
+
+    def _repr_html_(self) -> str:
+        """The query and its diagram; without a session, which no display should start, the query alone."""
+        text = f"<pre>{escape(self.query.strip())}</pre>"
+        if SparkSession.getActiveSession() is None:
+            return text
+        try:
+            return text + self.diagram()._repr_html_()
+        except PySparkException as error:
+            return f"{text}<pre>{escape(str(error))}</pre>"
 
     def __repr__(self) -> str:
         return f"cer({self.query!r})"
@@ -46,6 +101,7 @@ def cer(
     time: str | None = None,
     type: str | None = None,
     order: str | None = None,
+    params: Mapping[str, Any] | None = None,
     late: str = "count",
     idle: str | None = None,
 ) -> Cer:
@@ -56,12 +112,15 @@ def cer(
         or the attribute of ``WITHIN n [a]``
     :param type: the column with each event's type; by default ``type``, if there is such a column
     :param order: a column that decides between events of the same time
+    :param params: the values of the query's ``:name`` parameters, which stand in conditions, WITHIN and LIMIT: int,
+        float, Decimal, str, bool, datetime, date, bytes or None. They are bound as typed literals, never read as SQL
     :param late: what becomes of a stream's events that come too late: ``"count"`` them in the progress of the query
         (``late`` in its ``observedMetrics``), or have them as ``"rows"`` too, with the event in a column ``late`` and
         no ``match_id``
     :param idle: how long a key of a stream may be silent before its state is dropped, such as ``"7 days"``
 
     >>> events.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time="ts"))
+    >>> events.transform(cer("SELECT * FROM S WHERE A FILTER A[price > :least]", time="ts", params={"least": 20}))
     """
     for name, value in {
         "query": query,
@@ -75,18 +134,25 @@ def cer(
             raise PySparkTypeError(f"cer() takes a str as {name}, not {value.__class__.__name__}.")
     if late not in ("count", "rows"):
         raise PySparkValueError(f'cer() takes "count" or "rows" as late, not {late!r}.')
-    return Cer(query, time, type, order, late, idle)
+    return Cer(query, time, type, order, _checked(params), late, idle)
 
 
-def _entry(events: DataFrame) -> Any:
-    """The door to the engine in the session's JVM."""
-    spark = events.sparkSession
-    package: Any = spark._jvm
-    entry = package.sparkcer.spark.PythonEntry
-    # py4j takes a name that is no class for a package.
-    if entry.__class__.__name__ == "JavaPackage":
-        raise PySparkRuntimeError(
-            "This Spark session has no spark-cer jar. Start it with spark_cer.session() or "
-            f"spark_cer.configure(builder), or by spark-submit --jars {jar()}."
-        )
-    return entry
+_LITERALS = (int, float, Decimal, str, bool, datetime.date, bytes)
+
+
+def _checked(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if params is None:
+        return {}
+    if not isinstance(params, Mapping):
+        raise PySparkTypeError(f"cer() takes a dict as params, not {params.__class__.__name__}.")
+    for name, value in params.items():
+        if not isinstance(name, str):
+            raise PySparkTypeError(f"cer() takes names as keys of params, not {name!r}.")
+        if value is not None and not isinstance(value, _LITERALS):
+            raise PySparkTypeError(
+                f"The parameter {name} is a {value.__class__.__name__}; "
+                "it can be int, float, Decimal, str, bool, datetime, date, bytes or None."
+            )
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise PySparkValueError(f"The parameter {name} is larger than a BIGINT: use a Decimal.")
+    return params

@@ -1,10 +1,11 @@
 package sparkcer
 
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.{FunctionIdentifier, InternalRow}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.types.{StringType, StructType}
 
 import _root_.sparkcer.spark.{Cer, Options}
 
@@ -29,27 +30,42 @@ private object CerExtension {
     "cer takes a table and a query: SELECT * FROM cer(TABLE(events), 'SELECT * FROM S WHERE A ; B WITHIN 1 minute', time => 'ts')"
 
   private def build(arguments: Seq[Expression]): LogicalPlan = {
-    val named = arguments.collect { case NamedArgumentExpression(name, value) =>
-      name.toLowerCase -> text(name, value)
-    }.toMap
-    named.keys
+    val options = arguments.collect { case NamedArgumentExpression(name, value) => name.toLowerCase -> value }.toMap
+    options.keys
       .find(!Names(_))
       .foreach(n => fail(s"'$n' is not an option; the options are ${Names.toVector.sorted.mkString(", ")}."))
+    val named = (options - "params").map { case (name, value) => name -> text(name, value) }
     arguments.filterNot(_.isInstanceOf[NamedArgumentExpression]) match {
       case Seq(table: FunctionTableSubqueryArgumentExpression, query) =>
         val late = named.getOrElse("late", "count")
         if (late != "count" && late != "rows") fail(s"late is 'count' or 'rows', not '$late'.")
-        val options =
-          Options(named.get("time"), named.get("type"), named.get("order"), late == "rows", named.get("idle"))
-        Bridge.planOf(Cer(Bridge.dataFrame(table.plan), text("the query", query), options))
+        val all = Options(
+          named.get("time"),
+          named.get("type"),
+          named.get("order"),
+          late == "rows",
+          named.get("idle"),
+          options.get("params").fold(Map.empty[String, Any])(params)
+        )
+        Bridge.planOf(Cer(Bridge.dataFrame(table.plan), text("the query", query), all))
       case _ => fail(usage + ".")
     }
   }
 
-  private val Names = Set("time", "type", "order", "late", "idle")
+  private val Names = Set("time", "type", "order", "late", "idle", "params")
+
+  /** Values of several types: the fields of a struct. */
+  private def params(e: Expression): Map[String, Any] = e.dataType match {
+    case s: StructType if e.foldable =>
+      val row = e.eval().asInstanceOf[InternalRow]
+      s.fields.zipWithIndex.map { case (f, i) =>
+        f.name -> Bridge.column(Literal(if (row.isNullAt(i)) null else row.get(i, f.dataType), f.dataType))
+      }.toMap
+    case _ => fail("params must be a struct of values: params => named_struct('least', 20).")
+  }
 
   private def text(what: String, e: Expression): String =
-    if (e.foldable && e.dataType == org.apache.spark.sql.types.StringType) e.eval().toString
+    if (e.foldable && e.dataType == StringType) e.eval().toString
     else fail(s"$what must be a string. $usage.")
 
   private def fail(problem: String): Nothing = throw new CerException("CER_SQL", s"[CER_SQL] $problem")

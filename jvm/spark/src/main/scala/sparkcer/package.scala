@@ -11,6 +11,24 @@ import sparkcer.spark.{Cer, Options}
   */
 package object sparkcer {
 
+  /** The matches of a query over several inputs, each under its name in FROM; the rest as for [[CerDataFrame.cer]].
+    *
+    * {{{
+    * sparkcer.over("SELECT * FROM Buys, Sells WHERE Sells ; Buys WITHIN 1 minute", Map("Buys" -> b, "Sells" -> s), time = "ts")
+    * }}}
+    */
+  def over(
+      query: String,
+      inputs: Map[String, DataFrame],
+      time: String = null,
+      eventType: String = null,
+      order: String = null,
+      lateRows: Boolean = false,
+      idle: String = null,
+      params: Map[String, Any] = Map.empty
+  ): DataFrame =
+    Cer.over(inputs, query, Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), params))
+
   implicit final class CerDataFrame(private val events: DataFrame) extends AnyVal {
 
     /** The matches of a CEQL query over these events.
@@ -25,6 +43,8 @@ package object sparkcer {
       *   whether events of a stream that come too late are rows too, in a column `late`; else they are counted only
       * @param idle
       *   how long a key of a stream may be silent before its state is dropped, such as `7 days`
+      * @param params
+      *   the values of the query's `:name` parameters
       */
     def cer(
         query: String,
@@ -32,7 +52,9 @@ package object sparkcer {
         eventType: String = null,
         order: String = null,
         lateRows: Boolean = false,
-        idle: String = null
-    ): DataFrame = Cer(events, query, Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle)))
+        idle: String = null,
+        params: Map[String, Any] = Map.empty
+    ): DataFrame =
+      Cer(events, query, Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), params))
   }
 }

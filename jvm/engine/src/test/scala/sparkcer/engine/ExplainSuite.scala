@@ -1,7 +1,7 @@
 package sparkcer.engine
 
 import sparkcer.engine.evaluate.{Evaluator, Program}
-import sparkcer.engine.explain.{Diagram, Explain}
+import sparkcer.engine.explain.{Diagram, Explain, Svg}
 
 class ExplainSuite extends munit.FunSuite {
   private val pair = Program("SELECT * FROM S WHERE (SELL AS x ; BUY) FILTER x[price > 20] WITHIN 30 [t]")
@@ -9,29 +9,29 @@ class ExplainSuite extends munit.FunSuite {
   test("a query explains itself") {
     assertNoDiff(
       Explain(pair),
-      """Formula
+      """Pattern
         |  SELL AS x ; BUY FILTER x[price > 20]
         |
         |Output
         |  x: one event
         |  BUY: one event
         |
-        |Predicates, one bit of an event's mask each
+        |Conditions, each asked of an event once, by Spark
         |  0  SELL[price > 20]
         |  1  BUY
         |
         |Automaton
-        |  3 states, 3 transitions
+        |  3 states, 3 transitions: from -> to, the event it takes / the variables that get it
         |  q0 -> q1  SELL[price > 20] / x
         |  q1 -> q1  any
         |  q1 -> q2 (match)  BUY / BUY
         |
         |Events
-        |  events that pass no predicate are dropped before the evaluator sees them
+        |  an event that meets none of the conditions is dropped where it is read, before any shuffle
         |
         |Cost
-        |  the number of matches is polynomial in the events of the window, of degree 1 for each closing event
-        |  2 determinized states at the most""".stripMargin
+        |  an event can close as many matches as there are events in the window
+        |  the automaton has 2 determinized states at the most when it runs""".stripMargin
     )
   }
 
@@ -50,30 +50,30 @@ class ExplainSuite extends munit.FunSuite {
   test("what can be exponential") {
     assertNoDiff(
       cost("SELECT * FROM S WHERE A+ ; B"),
-      """  the number of matches can be exponential in the events of the window, because a '+' may take any subset of them: LIMIT, NEXT, LAST, MAX or COUNT(*) bound it
-        |  3 determinized states at the most
+      """  an event can close exponentially many matches, up to 2^n for n events in the window, because '+' may take any subset of them: LIMIT, NEXT, LAST, MAX or COUNT(*) bound it
+        |  the automaton has 3 determinized states at the most when it runs
         |  nothing leaves the state, because there is no WITHIN: it grows with the stream""".stripMargin
     )
     val hidden =
       "SELECT y FROM S WHERE (A:+ : (A AS x FILTER x[p > 1]) : A : A : A : A : A : A : A : A : A : B AS y) WITHIN 30 EVENTS"
-    assert(cost(hidden).contains("determinized states can be exponential in the automaton's 1"), cost(hidden))
+    assert(cost(hidden).contains("determinized states can be exponential in its 1"), cost(hidden))
     assert(cost("SELECT COUNT(*) FROM S WHERE A+ ; B").contains("matches are counted, not listed"))
-    assert(cost("SELECT LAST * FROM S WHERE A+ ; B").contains("at most one set of events"))
+    assert(cost("SELECT LAST * FROM S WHERE A+ ; B").contains("an event closes one set of events at the most"))
   }
 
   test("why events are not dropped") {
     def events(query: String) = Explain(Program(query)).linesIterator.dropWhile(_ != "Events").slice(1, 2).mkString.trim
     assertEquals(
       events("SELECT * FROM S WHERE A : B"),
-      "all events reach the evaluator, because ':' and ':+' ask for neighbours"
+      "every event is kept, because ':' and ':+' ask for neighbours"
     )
     assertEquals(
       events("SELECT STRICT * FROM S WHERE A ; B"),
-      "all events reach the evaluator, because STRICT asks for neighbours"
+      "every event is kept, because STRICT asks for neighbours"
     )
     assertEquals(
       events("SELECT * FROM S WHERE A ; B WITHIN 2 EVENTS"),
-      "all events reach the evaluator, because WITHIN counts events"
+      "every event is kept, because WITHIN counts events"
     )
   }
 
@@ -99,5 +99,38 @@ class ExplainSuite extends munit.FunSuite {
         |  q1(((q1)))
         |  q0 -->|"A[name = #quot;x#quot;] / A"| q1""".stripMargin
     )
+  }
+
+  test("the automaton as SVG") {
+    val svg = Svg(pair.cea)
+    val root = javax.xml.parsers.DocumentBuilderFactory
+      .newInstance()
+      .newDocumentBuilder()
+      .parse(new java.io.ByteArrayInputStream(svg.getBytes("UTF-8")))
+      .getDocumentElement
+    assertEquals(root.getTagName, "svg")
+    def texts(tag: String) = {
+      val all = root.getElementsByTagName(tag)
+      (0 until all.getLength).map(all.item(_).getTextContent).toSet
+    }
+    assertEquals(texts("text"), Set("q0", "q1", "q2", "SELL[price > 20] / x", "any", "BUY / BUY"))
+    assertEquals(root.getElementsByTagName("circle").getLength, 4, "three states, the last with a second ring")
+    assertEquals(root.getElementsByTagName("path").getLength, 4, "an arrow for each transition, and the head of arrows")
+  }
+
+  test("a long condition is cut, and whole in the tooltip") {
+    val condition = "name = '" + "x" * 90 + "<&>'"
+    val svg = Svg(Program(s"SELECT * FROM S WHERE A FILTER A[$condition]").cea)
+    assert(svg.contains("…</text>"), svg)
+    assert(svg.contains(s"<title>A[name = '${"x" * 90}&lt;&amp;&gt;'] / A</title>"), svg)
+  }
+
+  test("states that are drawn do not lie on each other") {
+    val queries = Seq("A ; (B OR C) ; D", "(A ; B)+ ; C:+", "A : NOT(B):+ : C OR A : C", "(A OR (B ; C ; D)) ; E")
+    queries.foreach { q =>
+      val svg = Svg(Program(s"SELECT * FROM S WHERE $q").cea)
+      val centres = "<circle cx=\"([0-9.]+)\" cy=\"([0-9.]+)\" r=\"18\"".r.findAllMatchIn(svg).map(_.subgroups).toVector
+      assertEquals(centres.distinct.length, Program(s"SELECT * FROM S WHERE $q").cea.states, q)
+    }
   }
 }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF, SubqueryExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
-import org.apache.spark.sql.functions.{coalesce, expr, lit, not}
+import org.apache.spark.sql.functions.{coalesce, lit, not}
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.types._
@@ -15,9 +15,11 @@ import sparkcer.engine.ceql.{CeqlException, Name, Predicate, Query, Quantity, Wi
 import sparkcer.engine.evaluate.Program
 
 /** A query that fits a DataFrame: every column found, every type checked. Errors carry the place in the query. */
-final class Binding(val df: DataFrame, val program: Program, options: Options) {
+final class Binding(val df: DataFrame, val program: Program, options: Options, val params: Parameters) {
   private val query: Query = program.query
   private val same = Bridge.sameName(df)
+  private val schema = StructType(df.schema.filterNot(Inputs.isStream))
+  private val stream: Option[Column] = Inputs.streamOf(df.schema).map(columnOf)
 
   val keys: Vector[StructField] = query.partitionBy.map(column(_, "PARTITION BY"))
   val time: StructField = timeColumn()
@@ -33,10 +35,10 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
 
   /** The size of a window that is not one of events, in the units of the clock. */
   val windowSize: Option[BigDecimal] = query.within match {
-    case Some(Window.Attribute(n, a)) =>
+    case Some(Window.Attribute(Quantity.Number(n), a)) =>
       if (!Clock.supports(windowColumn.dataType))
         mismatch(a.offset, s"WITHIN n [${a.value}]", "a number or a time", windowColumn)
-      Some(windowClock.units(number(n)))
+      Some(windowClock.units(n))
     case Some(Window.Duration(micros)) =>
       val size = clock.duration(micros)
       if (size.isEmpty)
@@ -53,14 +55,14 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
   val shown: StructType = {
     val all = program.columns.exists(_.attributes.isEmpty) || options.lateRows
     val names = program.columns.flatMap(_.attributes.getOrElse(Vector.empty)).map(a => column(a, "SELECT").name)
-    StructType(df.schema.filter(f => all || names.contains(f.name)))
+    StructType(schema.filter(f => all || names.contains(f.name)))
   }
 
   /** The columns of one variable: those that `SELECT x[a, b]` names, in that order. */
   def attributes(c: Program.Column): Option[Vector[StructField]] = c.attributes.map(_.map(column(_, "SELECT")))
 
   private val eventType: Column =
-    options.eventType.map(option(_, "type")).orElse(df.schema.find(f => same(f.name, "type"))) match {
+    options.eventType.map(option(_, "type")).orElse(schema.find(f => same(f.name, "type"))) match {
       case Some(f) if f.dataType == StringType => df(quoted(f.name))
       case Some(f)                             =>
         throw new CerException(
@@ -70,11 +72,13 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
       case None => lit(query.from.head.value)
     }
 
-  /** The delay of the watermark, if it is on the time column, in the units of the clock. */
+  /** The delay of the watermark, if it is on the time column, in the units of the clock. With several inputs, no event
+    * tells how late another input's may be: only Spark knows, which has a watermark for each.
+    */
   val delay: Option[Long] =
-    if (df.isStreaming && time.metadata.contains(Binding.WatermarkDelay))
-      Some(time.metadata.getLong(Binding.WatermarkDelay) * 1000)
-    else None
+    if (!df.isStreaming || !time.metadata.contains(Binding.WatermarkDelay)) None
+    else if (stream.isDefined) Some(Long.MaxValue)
+    else Some(time.metadata.getLong(Binding.WatermarkDelay) * 1000)
 
   /** How long a key may be silent, in the units of the clock. */
   val idle: Option[Long] = options.idle.map { text =>
@@ -88,7 +92,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
     size.filter(_ >= 0).map(_.toLong).getOrElse(throw new CerException("CER_IDLE", refused))
   }
 
-  checkLimits()
+  checkStreams()
   checkNames()
 
   /** Each guard as a column that is TRUE for the events that pass. The type comes first: predicates are only asked of
@@ -97,7 +101,8 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
   lazy val guards: Seq[Column] = program.guards.map(guard)
 
   private def guard(g: Guard): Column = {
-    val kind = eventType === lit(g.eventType)
+    val ofType = eventType === lit(g.eventType)
+    val kind = g.stream.zip(stream).fold(ofType) { case (name, column) => column === lit(name) && ofType }
     val holds = g.holds.toVector.sortBy(_.sql).map(predicate)
     val fails = g.fails.toVector.sortBy(_.sql).map(p => not(coalesce(predicate(p), lit(false))))
     val all = (holds ++ fails).foldLeft(kind)(_ && _)
@@ -108,7 +113,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
 
   private def predicate(p: Predicate): Column = {
     if (checked.add(p)) checkPredicate(p)
-    expr(p.sql)
+    Bridge.column(params.bind(Bridge.parse(df, p.sql)))
   }
 
   private def checkPredicate(p: Predicate): Unit = {
@@ -119,12 +124,12 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
           fail("CER_SYNTAX", s"Spark cannot read the predicate '${p.sql}': ${firstLine(e)}", p.offset)
       }
     parsed.foreach {
-      case a: UnresolvedAttribute if !df.schema.exists(f => same(f.name, a.nameParts.head)) =>
+      case a: UnresolvedAttribute if !schema.exists(f => same(f.name, a.nameParts.head)) =>
         unknown(a.nameParts.head, p.offset + math.max(0, p.sql.indexOf(a.nameParts.head)))
       case _ => ()
     }
     val resolved =
-      try Bridge.resolve(df, expr(p.sql))
+      try Bridge.resolve(df, Bridge.column(params.bind(parsed)))
       catch {
         case e: AnalysisException =>
           fail("CER_TYPE_MISMATCH", s"Spark cannot use the predicate '${p.sql}': ${firstLine(e)}", p.offset)
@@ -141,14 +146,16 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
     else if (!e.deterministic) Some("a nondeterministic function")
     else None
 
-  private def firstLine(e: AnalysisException): String = e.getMessage.trim.linesIterator.next()
+  /** Spark's own words, without the place, which is one in the predicate and not in the query. */
+  private def firstLine(e: AnalysisException): String =
+    e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?(; line \\d+ pos \\d+;?)?$", "")
 
   // Columns
 
   /** The column of a name in the query. */
   private def column(n: Name, clause: String): StructField = {
     val bare = n.value.stripPrefix("`").stripSuffix("`")
-    df.schema.find(f => same(f.name, bare)).getOrElse {
+    schema.find(f => same(f.name, bare)).getOrElse {
       if (n.value.contains('.'))
         fail("CER_UNSUPPORTED", s"$clause takes a column, not a field of one: '${n.value}'.", n.offset)
       else unknown(bare, n.offset)
@@ -156,20 +163,23 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
   }
 
   private def option(name: String, which: String): StructField =
-    df.schema
+    schema
       .find(f => same(f.name, name))
       .getOrElse(
         throw new CerException(
           "CER_UNKNOWN_COLUMN",
-          s"[CER_UNKNOWN_COLUMN] $which='$name' is not a column. The columns are ${columns}.${CeqlException.suggestion(name, df.schema.fieldNames)}"
+          s"[CER_UNKNOWN_COLUMN] $which='$name' is not a column. The columns are ${columns}.${CeqlException.suggestion(name, schema.fieldNames)}"
         )
       )
 
   private def timeColumn(): StructField = {
-    val watermark = df.schema.find(_.metadata.contains(Binding.WatermarkDelay))
+    val watermark = schema.find(_.metadata.contains(Binding.WatermarkDelay))
     val fromWindow = query.within.collect { case Window.Attribute(_, a) => column(a, "WITHIN") }
     val field = options.time.map(option(_, "time")).orElse(watermark).orElse(fromWindow).getOrElse {
-      val candidates = df.schema.filter(f => Clock.supports(f.dataType)).map(f => s"time='${f.name}'")
+      // Timestamps and dates first.
+      val (times, numbers) =
+        schema.filter(f => Clock.supports(f.dataType)).partition(f => Clock(f.dataType).duration(0).isDefined)
+      val candidates = (times ++ numbers).map(f => s"time='${f.name}'")
       val hint =
         if (candidates.isEmpty) "No column has a type that could serve (a timestamp, a date or a number)."
         else s"These could serve: ${candidates.mkString(", ")}."
@@ -186,17 +196,13 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
     field
   }
 
-  private def number(q: Quantity): BigDecimal = q match {
-    case Quantity.Number(n)    => n
-    case Quantity.Parameter(p) => fail("CER_UNSUPPORTED", s"the parameter :${p.value} is not supported yet.", p.offset)
-  }
-
-  private def checkLimits(): Unit = {
-    query.limit.foreach(number)
-    query.within.foreach { case Window.Events(n) => number(n): Unit; case _ => () }
-    if (query.from.length > 1)
-      fail("CER_UNSUPPORTED", "several streams in FROM are not supported yet.", query.from(1).offset)
-  }
+  private def checkStreams(): Unit =
+    if (query.from.length > 1 && stream.isEmpty)
+      fail(
+        "CER_SEVERAL_STREAMS",
+        s"FROM names several streams, and this is one DataFrame. Give each its own: cer(query).over({${query.from.map(n => s"\"${n.value}\": …").mkString(", ")}}).",
+        query.from(1).offset
+      )
 
   /** The output has fixed columns beside the variables: a name may stand once, whatever its case. */
   private def checkNames(): Unit = {
@@ -213,12 +219,12 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
     }
   }
 
-  private def columns = df.schema.fieldNames.mkString(", ")
+  private def columns = schema.fieldNames.mkString(", ")
 
   private def unknown(name: String, offset: Int): Nothing =
     fail(
       "CER_UNKNOWN_COLUMN",
-      s"'$name' is not a column. The columns are $columns.${CeqlException.suggestion(name, df.schema.fieldNames)}",
+      s"'$name' is not a column. The columns are $columns.${CeqlException.suggestion(name, schema.fieldNames)}",
       offset
     )
 

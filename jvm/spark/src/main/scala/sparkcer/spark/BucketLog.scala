@@ -2,8 +2,8 @@ package sparkcer.spark
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import org.apache.spark.SparkException
 import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.sparkcer.CerRuntimeException
 import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig}
 
 import sparkcer.engine.state.{Frame, WireReader, WireWriter}
@@ -69,7 +69,8 @@ final case class LogAbout(format: Int, query: String, events: String, time: Stri
   }
 
   def mustFit(now: LogAbout): Unit = {
-    def refuse(problem: String, advice: String) = throw new SparkException(s"[CER_STATE_MISMATCH] $problem $advice")
+    def refuse(problem: String, advice: String) =
+      throw new CerRuntimeException("CER_STATE_MISMATCH", s"$problem $advice")
     val fresh = "Start with a new checkpointLocation, or go back to what it was."
     if (format > now.format)
       refuse(
@@ -105,5 +106,5 @@ object LogAbout {
     }
   }
 
-  def of(plan: Plan): LogAbout = LogAbout(Frame.Version, plan.query.trim, plan.schema.event.toDDL, plan.ordering, 0, 0)
+  def of(plan: Plan): LogAbout = LogAbout(Frame.Version, plan.asked, plan.schema.event.toDDL, plan.ordering, 0, 0)
 }

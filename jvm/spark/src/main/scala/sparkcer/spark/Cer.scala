@@ -9,7 +9,7 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.types._
 
-import sparkcer.engine.ceql.{CeqlException, Consume}
+import sparkcer.engine.ceql.{CeqlException, Consume, Parser}
 import sparkcer.engine.evaluate.Program
 
 /** A query over a DataFrame, batch or stream: events in, a DataFrame of matches out.
@@ -20,15 +20,30 @@ import sparkcer.engine.evaluate.Program
   */
 object Cer {
 
+  /** The matches over several inputs, each under its name in FROM. */
+  def over(inputs: Map[String, DataFrame], query: String, options: Options): DataFrame =
+    inWords(apply(Inputs.merge(Parser.parse(query), inputs, options), query, options))
+
   def apply(df: DataFrame, query: String, options: Options): DataFrame =
-    try {
-      val binding = new Binding(df, Program(query), options)
+    inWords {
+      val params = Parameters(df, Parser.parse(query), options.params)
+      val binding = new Binding(df, Program(query, params.quantities), options, params)
       val plan = planOf(binding, query, options)
-      if (df.isStreaming) output(unpacked(stream(binding, plan), plan), binding, plan)
-      else output(batch(binding, plan), binding, plan)
-    } catch {
-      case e: CeqlException => throw new CerException(e.condition, e.getMessage)
+      val matches = if (df.isStreaming) unpacked(stream(binding, plan), plan) else batch(binding, plan)
+      noted(output(matches, binding, plan), binding)
     }
+
+  /** What the engine refuses, as an error of Spark's. */
+  def inWords[A](body: => A): A =
+    try body
+    catch { case e: CeqlException => throw new CerException(e.condition, e.getMessage) }
+
+  /** The name of the time column stays with `start`, for whoever puts the events of a match in order. */
+  private def noted(matches: DataFrame, b: Binding): DataFrame =
+    if (b.program.counts) matches
+    else matches.withMetadata("start", new MetadataBuilder().putString(TimeColumn, b.time.name).build())
+
+  private val TimeColumn = "spark.cer.time"
 
   private def planOf(b: Binding, query: String, options: Options): Plan = Plan(
     query,
@@ -44,7 +59,9 @@ object Cer {
     options.lateRows,
     s"by ${b.time.name} ${b.time.dataType.sql}${b.order.fold("")(o => s", then ${o.name}")}",
     java.util.UUID.randomUUID().toString,
-    f"spark_cer_${31 * query.trim.hashCode + b.df.semanticHash()}%08x"
+    f"spark_cer_${31 * s"${query.trim}${b.params.text}".hashCode + b.df.semanticHash()}%08x",
+    b.params.quantities,
+    b.params.text
   )
 
   /** Once for each use of a query. */

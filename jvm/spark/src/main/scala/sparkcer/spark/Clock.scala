@@ -1,7 +1,9 @@
 package sparkcer.spark
 
+import java.time.{Instant, LocalDate, LocalDateTime, ZoneOffset}
+import java.time.temporal.ChronoUnit
+
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
-import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
 /** A time column: how its values become longs (see [[AsLong]]), how far a window reaches back, and how a long becomes a
@@ -47,13 +49,14 @@ final case class Clock(dataType: DataType) {
     case _                                => None
   }
 
-  /** The value of a long, for people. */
+  /** A time for people. */
   def show(time: Long): String = dataType match {
-    case TimestampType          => DateTimeUtils.microsToInstant(time).toString
-    case TimestampNTZType       => DateTimeUtils.microsToLocalDateTime(time).toString
-    case DateType               => java.time.LocalDate.ofEpochDay(time).toString
+    case TimestampType    => Instant.EPOCH.plus(time, ChronoUnit.MICROS).toString
+    case TimestampNTZType =>
+      LocalDateTime.ofInstant(Instant.EPOCH.plus(time, ChronoUnit.MICROS), ZoneOffset.UTC).toString
+    case DateType               => LocalDate.ofEpochDay(time).toString
     case DoubleType | FloatType => Clock.fromOrdered(time).toString
-    case d: DecimalType         => BigDecimal(time, d.scale).toString
+    case d: DecimalType         => BigDecimal(time, d.scale).bigDecimal.toPlainString
     case _                      => time.toString
   }
 

@@ -1,8 +1,8 @@
 package sparkcer.spark
 
-import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.{UnsafeArrayWriter, UnsafeRowWriter}
+import org.apache.spark.sql.sparkcer.CerRuntimeException
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
@@ -84,8 +84,9 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
   /** How many matches an event closes. */
   def writeCount(e: Event, n: Long): UnsafeRow = {
     if (n == Long.MaxValue)
-      throw new SparkException(
-        s"[CER_COUNT_OVERFLOW] The event at ${clock.show(e.time)} closes more than ${Long.MaxValue - 1} matches. Use a shorter WITHIN, or SELECT NEXT, LAST or MAX."
+      throw new CerRuntimeException(
+        "CER_COUNT_OVERFLOW",
+        s"The event at ${clock.show(e.time)} closes more than ${Long.MaxValue - 1} matches. Use a shorter WITHIN, or SELECT NEXT, LAST or MAX."
       )
     out.reset()
     out.zeroOutNullBytes()

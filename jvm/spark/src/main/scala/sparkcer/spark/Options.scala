@@ -13,11 +13,14 @@ package sparkcer.spark
   * @param idle
   *   how long a key of a stream may be silent before its state is dropped: an interval such as `7 days`, or a number
   *   where the time column is one
+  * @param params
+  *   the values of the query's `:name` parameters
   */
 final case class Options(
     time: Option[String] = None,
     eventType: Option[String] = None,
     order: Option[String] = None,
     lateRows: Boolean = false,
-    idle: Option[String] = None
+    idle: Option[String] = None,
+    params: Map[String, Any] = Map.empty
 )

@@ -1,16 +1,29 @@
 package sparkcer.spark
 
-import org.apache.spark.sql.DataFrame
+import scala.jdk.CollectionConverters._
 
-/** What the Python package calls. Null stands for None. */
+import org.apache.spark.sql.{Column, DataFrame}
+
+import sparkcer.engine.evaluate.Program
+import sparkcer.engine.explain.{Diagram, Svg}
+
+/** What the Python package calls. Null stands for None; parameters are columns that `lit` made of their values. */
 object PythonEntry {
-  def transform(
-      df: DataFrame,
-      query: String,
+  def options(
       time: String,
       eventType: String,
       order: String,
       lateRows: Boolean,
-      idle: String
-  ): DataFrame = Cer(df, query, Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle)))
+      idle: String,
+      params: java.util.Map[String, Column]
+  ): Options = Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), params.asScala.toMap)
+
+  def transform(df: DataFrame, query: String, options: Options): DataFrame = Cer(df, query, options)
+
+  def over(inputs: java.util.Map[String, DataFrame], query: String, options: Options): DataFrame =
+    Cer.over(inputs.asScala.toMap, query, options)
+
+  def explain(query: String): String = Explanation(query)
+  def svg(query: String): String = Cer.inWords(Svg(Program(query).cea))
+  def mermaid(query: String): String = Cer.inWords(Diagram.mermaid(Program(query).cea))
 }

@@ -1,13 +1,15 @@
 package sparkcer.spark
 
-import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.expressions.{UnsafeRow, XXH64}
+import org.apache.spark.sql.sparkcer.CerRuntimeException
 import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
 
 /** All that a task needs to turn events into match rows. It is sent to tasks as it is; the engine is compiled there.
   *
+  * @param quantities
+  *   the values of the query's parameters in LIMIT and WITHIN, and `parameters` all of its parameters in words
   * @param windowIsTime
   *   whether the window is about the time column
   * @param delay
@@ -37,12 +39,17 @@ final case class Plan(
     lateRows: Boolean,
     ordering: String,
     operator: String,
-    metrics: String
+    metrics: String,
+    quantities: Map[String, BigDecimal] = Map.empty,
+    parameters: String = ""
 ) {
+
+  /** The query with the values of its parameters. */
+  def asked: String = if (parameters.isEmpty) query.trim else s"${query.trim}\nwith $parameters"
 
   /** Two plans with the same fingerprint give the same matches from the same events. */
   def fingerprint: Long =
-    XXH64.hashUTF8String(UTF8String.fromString(s"${query.trim}\n${schema.row.sql}\n$windowClock $windowSize"), 0L)
+    XXH64.hashUTF8String(UTF8String.fromString(s"$asked\n${schema.row.sql}\n$windowClock $windowSize"), 0L)
 }
 
 /** An evaluator with its input and output: events in, match rows out. For one thread.
@@ -51,7 +58,7 @@ final case class Plan(
   *   columns of the rows that nobody reads
   */
 final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
-  private val program = Program(plan.query)
+  private val program = Program(plan.query, plan.quantities)
   val evaluator = new Evaluator(program)
   private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint, unread)
 
@@ -104,8 +111,9 @@ final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
     else if (time < Long.MinValue + window) Long.MinValue
     else time - window
 
-  private def tooMany(e: Event): SparkException = new SparkException(
-    s"[CER_TOO_MANY_MATCHES] The event at ${plan.clock.show(e.time)} closes more than ${plan.maxMatchesPerEvent} matches. " +
-      "Use LIMIT, SELECT NEXT or SELECT LAST, or raise spark.cer.maxMatchesPerEvent."
+  private def tooMany(e: Event) = new CerRuntimeException(
+    "CER_TOO_MANY_MATCHES",
+    s"The event at ${plan.clock.show(e.time)} closes more than ${plan.maxMatchesPerEvent} matches. " +
+      "Use LIMIT, a shorter WITHIN, SELECT NEXT, LAST or COUNT(*), or raise spark.cer.maxMatchesPerEvent."
   )
 }

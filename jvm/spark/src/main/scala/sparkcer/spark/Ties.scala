@@ -2,8 +2,8 @@ package sparkcer.spark
 
 import scala.collection.mutable
 
-import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.expressions.XXH64
+import org.apache.spark.sql.sparkcer.CerRuntimeException
 import org.apache.spark.unsafe.Platform
 
 import sparkcer.engine.state.{WireReader, WireWriter}
@@ -27,8 +27,9 @@ final class Ties {
   /** Events are in time order, so it can only be the other column that falls. */
   def mustPrecede(e: Event, plan: Plan): Unit =
     if (!precede(e))
-      throw new SparkException(
-        s"[CER_WINDOW_DECREASES] The column of WITHIN must not decrease along the stream: it is ${plan.windowClock.show(clock)} " +
+      throw new CerRuntimeException(
+        "CER_WINDOW_DECREASES",
+        s"The column of WITHIN must not decrease along the stream: it is ${plan.windowClock.show(clock)} " +
           s"in an event at ${plan.clock.show(last)}, and ${plan.windowClock.show(e.clock)} in a later one at ${plan.clock.show(e.time)}. " +
           "Order the events by that column (time=...), or limit the window by the time column."
       )

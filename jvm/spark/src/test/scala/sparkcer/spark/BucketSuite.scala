@@ -2,7 +2,7 @@ package sparkcer.spark
 
 import scala.util.{Random, Try}
 
-import org.apache.spark.SparkException
+import org.apache.spark.sql.sparkcer.CerRuntimeException
 import org.scalacheck.{Arbitrary, Gen, Prop, Shrink}
 import org.scalacheck.Prop.{forAll, propBoolean}
 
@@ -50,7 +50,7 @@ class BucketSuite extends Properties {
   private def compared(world: Option[BucketWorld])(test: BucketWorld => Prop): Prop =
     world.fold(Prop.undecided) { w =>
       try test(w)
-      catch { case e: SparkException if e.getMessage.contains("CER_TOO_MANY_MATCHES") => Prop.undecided }
+      catch { case e: CerRuntimeException if e.getMessage.contains("CER_TOO_MANY_MATCHES") => Prop.undecided }
     }
 
   private def agrees(w: BucketWorld, arriving: Vector[Event], rng: Random): Prop = {

@@ -1,12 +1,12 @@
 package sparkcer.spark
 
-import org.apache.spark.SparkException
+import org.apache.spark.sql.sparkcer.CerRuntimeException
 
 /** A checkpoint that was written for something else is refused, in words. */
 class LogAboutSuite extends munit.FunSuite {
   private val now = LogAbout(1, "SELECT * FROM S WHERE A", "id INT", "by t BIGINT", 7, 42)
 
-  private def refused(before: LogAbout): String = intercept[SparkException](before.mustFit(now)).getMessage
+  private def refused(before: LogAbout): String = intercept[CerRuntimeException](before.mustFit(now)).getMessage
 
   test("what changed, and what to do") {
     val advice = "Start with a new checkpointLocation, or go back to what it was."

@@ -64,6 +64,8 @@ object Parser {
     "MICROSECOND" -> 1L
   )
 
+  private[ceql] def unitOf(micros: Long): String = Units.collectFirst { case (word, `micros`) => word.toLowerCase }.get
+
   private val Clauses = Vector("PARTITION BY", "WITHIN", "CONSUME BY", "LIMIT")
 }
 
@@ -259,8 +261,8 @@ final private class Parser(text: String) {
       val at = token
       val n = quantity("a number after LIMIT")
       n match {
-        case Quantity.Number(v) if !v.isWhole || v < 1 =>
-          throw new CeqlException("CER_SYNTAX", "LIMIT takes a whole number from 1.", text, at.start)
+        case Quantity.Number(v) if !Parameters.isLimit(v) =>
+          throw new CeqlException("CER_SYNTAX", s"LIMIT takes ${Parameters.Limit}.", text, at.start)
         case _ => query.copy(limit = Some(n))(text)
       }
     } else {
@@ -290,32 +292,34 @@ final private class Parser(text: String) {
           throw new CeqlException("CER_SYNTAX", "WITHIN takes one attribute, such as WITHIN 30 [ts].", text, at.start)
       }
     } else {
-      var total = micros(n)
-      while (token.kind == Token.Number) total += micros(quantity("a number"))
-      if (!total.isValidLong)
-        throw new CeqlException("CER_SYNTAX", "the window is longer than 292,000 years.", text, token.start)
-      Window.Duration(total.toLong)
+      var total = BigDecimal(0)
+      var open = Vector.empty[(Name, Long)]
+      def add(n: Quantity): Unit = n match {
+        case Quantity.Number(v)    => total += micros(v)
+        case Quantity.Parameter(p) => open :+= p -> unit()
+      }
+      add(n)
+      while (token.kind == Token.Number || token.isSymbol(":")) add(quantity("a number"))
+      if (!total.isValidLong) throw new CeqlException("CER_SYNTAX", s"${Parameters.TooLong}.", text, token.start)
+      if (open.isEmpty) Window.Duration(total.toLong) else Window.OpenDuration(total.toLong, open)
     }
   }
 
-  private def micros(n: Quantity): BigDecimal = {
+  private def micros(n: BigDecimal): BigDecimal = {
+    val at = token.start
+    val size = n * unit()
+    if (size.isWhole) size
+    else throw new CeqlException("CER_SYNTAX", "a window is a whole number of microseconds.", text, at)
+  }
+
+  /** A word such as `hours`, in microseconds. */
+  private def unit(): Long = {
     val unit = token
     val word = unit.text.toUpperCase.stripSuffix("S")
     Units.get(word) match {
       case Some(size) if unit.kind == Token.Word =>
         index += 1
-        n match {
-          case Quantity.Number(v) if (v * size).isWhole => v * size
-          case Quantity.Number(_)                       =>
-            throw new CeqlException("CER_SYNTAX", "a window is a whole number of microseconds.", text, unit.start)
-          case Quantity.Parameter(p) =>
-            throw new CeqlException(
-              "CER_SYNTAX",
-              s"a parameter stands for a number of EVENTS or of an attribute: WITHIN :${p.value} [ts].",
-              text,
-              p.offset
-            )
-        }
+        size
       case _ =>
         expected(
           "EVENTS, an attribute in brackets or a unit of time (days, hours, minutes, seconds, milliseconds)",

@@ -68,9 +68,12 @@ object Printer {
   }
 
   private def window(w: Window): String = w match {
-    case Window.Events(n)        => s"${quantity(n)} EVENTS"
-    case Window.Attribute(n, a)  => s"${quantity(n)} [${a.value}]"
-    case Window.Duration(micros) => s"$micros microseconds"
+    case Window.Events(n)                   => s"${quantity(n)} EVENTS"
+    case Window.Attribute(n, a)             => s"${quantity(n)} [${a.value}]"
+    case Window.Duration(micros)            => s"$micros microseconds"
+    case Window.OpenDuration(micros, parts) =>
+      val open = parts.map { case (n, size) => s":${name(n.value)} ${Parser.unitOf(size)}" }
+      (open ++ (if (micros == 0) Vector.empty else Vector(s"$micros microseconds"))).mkString(" ")
   }
 
   private def quantity(q: Quantity): String = q match {

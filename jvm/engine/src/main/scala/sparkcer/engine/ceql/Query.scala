@@ -76,6 +76,9 @@ object Window {
 
   /** `2 hours 30 minutes`: the time column, in microseconds. */
   final case class Duration(micros: Long) extends Window
+
+  /** `:n hours 30 minutes`: a duration, and beside it parameters, each with its unit in microseconds. */
+  final case class OpenDuration(micros: Long, parts: Vector[(Name, Long)]) extends Window
 }
 
 /** A Spark SQL boolean expression over one event's columns, from between brackets. CEQL's own forms (`IN {1..5}`,

@@ -53,7 +53,11 @@ object Program {
     */
   final case class Column(variable: String, multiplicity: Multiplicity, attributes: Option[Vector[Name]])
 
-  def apply(text: String): Program = compile(Parser.parse(text))
+  /** @param quantities
+    *   the values of the parameters in LIMIT and WITHIN
+    */
+  def apply(text: String, quantities: Map[String, BigDecimal] = Map.empty): Program =
+    compile(Parameters.bind(Parser.parse(text), quantities))
 
   def compile(query: Query): Program = {
     val bound = query.where.variables

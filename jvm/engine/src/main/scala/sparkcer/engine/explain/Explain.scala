@@ -16,9 +16,9 @@ object Explain {
 
   private def sections(p: Program, running: Option[Evaluator]): String = {
     val parts = Vector(
-      "Formula" -> Vector(Printer.print(p.query.where)),
+      "Pattern" -> Vector(Printer.print(p.query.where)),
       "Output" -> output(p),
-      "Predicates, one bit of an event's mask each" -> p.guards.zipWithIndex.map { case (g, i) =>
+      "Conditions, each asked of an event once, by Spark" -> p.guards.zipWithIndex.map { case (g, i) =>
         s"$i  ${g.show}"
       }.toVector,
       "Automaton" -> automaton(p.cea),
@@ -41,19 +41,19 @@ object Explain {
       )
 
   private def automaton(a: Cea): Vector[String] =
-    s"${count(a.states, "state")}, ${count(a.transitions.length, "transition")}" +:
+    s"${count(a.states, "state")}, ${count(a.transitions.length, "transition")}: from -> to, the event it takes / the variables that get it" +:
       a.transitions
         .map(t => s"q${t.from} -> q${t.to}${if (a.finals(t.to)) " (match)" else ""}  ${Diagram.text(a, t)}")
         .toVector
 
   private def dropping(p: Program): String =
-    if (p.droppable) "events that pass no predicate are dropped before the evaluator sees them"
+    if (p.droppable) "an event that meets none of the conditions is dropped where it is read, before any shuffle"
     else {
       val why =
         if (p.countsEvents) "WITHIN counts events"
         else if (p.strategy == Strategy.Strict) "STRICT asks for neighbours"
         else "':' and ':+' ask for neighbours"
-      s"all events reach the evaluator, because $why"
+      s"every event is kept, because $why"
     }
 
   /** What can grow, and with what. */
@@ -62,20 +62,24 @@ object Explain {
     val matches = p.strategy match {
       case _ if p.counts                 => "matches are counted, not listed: their number does not matter"
       case Strategy.Next | Strategy.Last =>
-        "at most one set of events for each closing event; finding it takes time linear in the starts in the window"
+        "an event closes one set of events at the most; finding it takes time linear in the starts in the window"
       case Strategy.Max =>
-        "the maximal sets of events for each closing event; finding them takes time linear in the candidates, and quadratic where many are maximal"
+        "an event closes the maximal sets of events only; finding them takes time linear in the candidates, and quadratic where many are maximal"
       case _ if iterates && p.query.limit.isEmpty =>
-        "the number of matches can be exponential in the events of the window, because a '+' may take any subset of them: LIMIT, NEXT, LAST, MAX or COUNT(*) bound it"
+        "an event can close exponentially many matches, up to 2^n for n events in the window, because '+' may take any subset of them: LIMIT, NEXT, LAST, MAX or COUNT(*) bound it"
       case _ if iterates =>
-        "the number of matches can be exponential in the events of the window; LIMIT bounds what is listed"
+        "an event can close exponentially many matches, up to 2^n for n events in the window; LIMIT bounds what is listed"
       case _ =>
-        s"the number of matches is polynomial in the events of the window, of degree ${math.max(1, longest(p.query.where) - 1)} for each closing event"
+        longest(p.query.where) match {
+          case 1 => "an event closes one match at the most"
+          case 2 => "an event can close as many matches as there are events in the window"
+          case n => s"an event can close many matches, up to n^${n - 1} for n events in the window"
+        }
     }
     val states = reachable(p) match {
-      case Some(n) => s"${count(n, "determinized state")} at the most"
+      case Some(n) => s"the automaton has ${count(n, "determinized state")} at the most when it runs"
       case None    =>
-        s"determinized states can be exponential in the automaton's ${p.cea.states}: they are made as events ask for them, and the cache is bounded"
+        s"the automaton's determinized states can be exponential in its ${p.cea.states}: they are made as events ask for them, and the cache is bounded"
     }
     val window = p.query.within match {
       case None    => Vector("nothing leaves the state, because there is no WITHIN: it grows with the stream")

@@ -95,6 +95,10 @@ class ParserSuite extends munit.FunSuite {
     assertEquals(clauses("WITHIN 2 hours 30 minutes").within, Some(Window.Duration(9000000000L)))
     assertEquals(clauses("WITHIN 1 day 1 millisecond 1 microsecond").within, Some(Window.Duration(86400001001L)))
     assertEquals(clauses("WITHIN :n EVENTS").within, Some(Window.Events(Quantity.Parameter(name("n")))))
+    assertEquals(
+      clauses("WITHIN :n hours 30 minutes :m seconds").within,
+      Some(Window.OpenDuration(1800000000L, Vector(name("n") -> 3600000000L, name("m") -> 1000000L)))
+    )
   }
 
   test("clauses in any order") {

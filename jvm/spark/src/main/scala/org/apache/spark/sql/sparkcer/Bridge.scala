@@ -1,5 +1,6 @@
 package org.apache.spark.sql.sparkcer
 
+import org.apache.spark.SparkRuntimeException
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
@@ -52,4 +53,14 @@ class CerException(condition: String, text: String)
   override def getCondition: String = condition
   override def getErrorClass: String = condition
   override def getSqlState: String = "42000"
+}
+
+/** An error that only shows when events are read, in a task. Spark hands errors of this family on to the driver, and
+  * PySpark has them as `SparkRuntimeException`; any other would arrive as a Java stack.
+  */
+class CerRuntimeException(condition: String, text: String)
+    extends SparkRuntimeException("USER_RAISED_EXCEPTION", Map("errorMessage" -> text)) {
+  override def getMessage: String = s"[$condition] $text"
+  override def getCondition: String = condition
+  override def getErrorClass: String = condition
 }

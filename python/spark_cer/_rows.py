@@ -1,0 +1,136 @@
+"""Matches as one row for each of their events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.errors import PySparkValueError
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812  (as PySpark's users know it)
+from pyspark.sql.types import ArrayType, DataType, StructField, StructType
+
+_FIXED = ("match_id", "start", "end", "late")
+_OWN = ("match_id", "variable", "position")
+
+
+def rows(matches: DataFrame, *, time: str | None = None) -> DataFrame:
+    """One row for each event of each match, as MATCH_RECOGNIZE's ALL ROWS PER MATCH: ``match_id``, the keys, the
+    ``variable`` that the event is bound to, its ``position`` among the rows of the match, from 0, and the event's
+    columns.
+
+    Rows of a match are in time order; at the same time, in the order of the variables in SELECT, and in one variable in
+    stream order. An event that is bound to two variables has a row for each. Columns that were added to the matches are
+    carried along. It is a projection without a shuffle, for batches and streams.
+
+    :param matches: what :func:`cer` found, whole or with some of the variables selected
+    :param time: the time column of the events, for matches that do not know it any more (such as those read from CSV)
+
+    >>> spark_cer.rows(matches).orderBy("match_id", "position").show()
+    """
+    variables = _variables(matches)
+    carried = [name for name in matches.columns if name not in _FIXED and name not in variables]
+    columns = {
+        field.name: field.dataType
+        for event in variables.values()
+        for field in _event(event).fields
+        if field.name not in carried
+    }
+    for name in _OWN:
+        if name in columns or name in carried:
+            raise PySparkValueError(
+                f"rows() has a column '{name}' of its own, and so have the events: rename theirs before cer()."
+            )
+    clock = _time(matches, variables, time)
+    entries = [
+        F.transform(_array(name, event), _entry(number, name, event, columns, clock))
+        for number, (name, event) in enumerate(variables.items())
+    ]
+    found = matches.where(F.col("match_id").isNotNull()) if "late" in matches.columns else matches
+    ordered = entries[0] if len(entries) == 1 else F.array_sort(F.concat(*entries), _before)
+    return found.select("match_id", *map(_quoted, carried), F.posexplode(ordered).alias("position", "entry")).select(
+        "match_id", *map(_quoted, carried), "entry.variable", "position", "entry.event.*"
+    )
+
+
+def _variables(matches: DataFrame) -> dict[str, DataType]:
+    if "match_id" not in matches.columns:
+        raise PySparkValueError(
+            "rows() takes the matches of cer(), which have a match_id; those of COUNT(*) have no events."
+        )
+    # Keys stand before the interval, and may be structs too.
+    fields = matches.schema.fields
+    after = fields[matches.columns.index("end") + 1 :] if "end" in matches.columns else fields
+    found = {field.name: field.dataType for field in after if field.name not in _FIXED and _is_event(field)}
+    if not found:
+        raise PySparkValueError("rows() finds no variable in the matches: SELECT NONE shows none.")
+    return found
+
+
+def _is_event(field: StructField) -> bool:
+    kind = field.dataType
+    return isinstance(kind, StructType) or (isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType))
+
+
+def _event(kind: DataType) -> StructType:
+    event = kind.elementType if isinstance(kind, ArrayType) else kind
+    assert isinstance(event, StructType)
+    return event
+
+
+def _time(matches: DataFrame, variables: dict[str, DataType], given: str | None) -> str | None:
+    """The column that orders the events of different variables; of a single one the order is known."""
+    if len(variables) == 1:
+        return None
+    start = matches.schema["start"].metadata if "start" in matches.columns else {}
+    name = given or start.get("spark.cer.time")
+    if name is None:
+        raise PySparkValueError('rows() does not know the time of the events any more: name it, as in time="ts".')
+    for variable, kind in variables.items():
+        if name not in _event(kind).fieldNames():
+            raise PySparkValueError(
+                f"rows() orders events by '{name}', which the variable {variable} does not show: "
+                f"add it in SELECT {variable}[…, {name}]."
+            )
+    return str(name)
+
+
+def _array(name: str, kind: DataType) -> Column:
+    """The events of a variable; of one that is bound to none, an empty array."""
+    column = F.col(_quoted(name))
+    many = column if isinstance(kind, ArrayType) else F.array(column)
+    return F.filter(many, lambda event: event.isNotNull())
+
+
+def _entry(
+    number: int, name: str, kind: DataType, columns: dict[str, DataType], time: str | None
+) -> Callable[[Column, Column], Column]:
+    """Makes an event and its place in the variable what is sorted, and then shown."""
+    shown = _event(kind).fieldNames()
+
+    def entry(event: Column, index: Column) -> Column:
+        fields = [
+            (event.getField(column) if column in shown else F.lit(None).cast(of)).alias(column)
+            for column, of in columns.items()
+        ]
+        return F.struct(
+            (event.getField(time) if time else F.lit(0)).alias("time"),
+            F.lit(number).alias("number"),
+            index.alias("index"),
+            F.lit(name).alias("variable"),
+            F.struct(*fields).alias("event"),
+        )
+
+    return entry
+
+
+def _before(left: Column, right: Column) -> Column:
+    """Compares by time, variable and place in the variable, which the columns of events need not be fit for."""
+    result = F.lit(0)
+    for name in ("index", "number", "time"):
+        a, b = left.getField(name), right.getField(name)
+        result = F.when(a < b, -1).when(a > b, 1).otherwise(result)
+    return result
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,274 @@
+"""The command ``spark-cer``: run a query over files, explain it, check it against a schema."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  (as PySpark's users know it)
+from pyspark.sql.types import StructType
+
+import spark_cer
+from spark_cer import Cer, cer
+
+_FORMATS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
+_READ = {"csv": {"header": "true", "inferSchema": "true"}, "json": {}, "parquet": {}}
+
+
+class Problem(Exception):  # noqa: N818  (a message for the user, not a bug)
+    """What the user reads before the exit code 1."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line. Returns the exit code: 0, or 1 for a query or data that does not work; argparse leaves with
+    2 if the line itself is wrong."""
+    options = _parser().parse_args(arguments)
+    try:
+        query = cer(
+            _text(options.query),
+            time=getattr(options, "time", None),
+            type=getattr(options, "type", None),
+            order=getattr(options, "order", None),
+            params=dict(getattr(options, "param", [])),
+        )
+        options.command(query, options)
+    except (Problem, PySparkException) as problem:
+        print(f"spark-cer: {_words(problem)}", file=sys.stderr)
+        return 1
+    except Py4JJavaError as error:
+        cause = error.java_exception
+        while cause.getCause() is not None:
+            cause = cause.getCause()
+        print(f"spark-cer: {cause.getMessage() or cause.toString()}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _words(problem: Exception) -> str:
+    """The message; of a stream that failed, what made it fail, without its plan."""
+    text = str(problem)
+    if isinstance(problem, StreamingQueryException):
+        text = re.sub(
+            r"^\[STREAM_FAILED\].*? terminated with exception: ", "", text.split("\n=== Streaming Query ===")[0]
+        )
+    return re.sub(r" SQLSTATE: \w+$", "", text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="spark-cer", description="Find patterns of events with CEQL queries.")
+    parser.add_argument("--version", action="version", version=f"spark-cer {spark_cer.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="run | explain | check")
+
+    run = commands.add_parser("run", help="print the matches of a query over files of events")
+    run.add_argument("query", help="a file with a query")
+    run.add_argument(
+        "events",
+        nargs="+",
+        help="files or folders of events: .csv with a header, .json, .parquet; NAME=FILE for FROM NAME",
+    )
+    run.add_argument("--stream", action="store_true", help="read the files as a stream, until all are read")
+    run.add_argument("--rows", type=int, default=100, metavar="N", help="print at most N matches (100)")
+    run.set_defaults(command=_run)
+
+    explain = commands.add_parser("explain", help="print what a query will do, in words")
+    explain.add_argument("query", help="a file with a query")
+    explain.set_defaults(command=lambda query, _: _explain(query))
+
+    check = commands.add_parser("check", help="check a query against the columns of its events")
+    check.add_argument("query", help="a file with a query")
+    check.add_argument(
+        "--schema", action="append", required=True, help='such as "ts TIMESTAMP, type STRING"; NAME=… for FROM NAME'
+    )
+    check.set_defaults(command=_check)
+
+    for command in (run, check):
+        command.add_argument("--time", metavar="COLUMN", help="the column that orders the events")
+        command.add_argument("--type", metavar="COLUMN", help="the column with each event's type (type)")
+        command.add_argument("--order", metavar="COLUMN", help="a column that decides between events of the same time")
+        command.add_argument(
+            "--param", action="append", default=[], type=_param, metavar="NAME=VALUE", help="the value of :NAME"
+        )
+    return parser
+
+
+def _param(text: str) -> tuple[str, Any]:
+    """``n=20`` is a number, ``yes=True`` a truth value, ``name=x`` and ``name='20'`` are strings."""
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise Problem(f"Cannot read the query {path}: {error.strerror}.") from None
+
+
+def _run(query: Cer, options: argparse.Namespace) -> None:
+    inputs = _named(options.events)
+    sources = {name: [_source(path) for path in paths] for name, paths in inputs.items()}
+    spark = _quiet_session()
+    frames = {
+        name: reduce(DataFrame.unionByName, [_read(spark, *source, options.stream) for source in parts])
+        for name, parts in sources.items()
+    }
+    found = query(frames[""]) if "" in frames else query.over(frames)
+    if options.stream:
+        with _finished(found) as table:
+            _show(table, options.rows)
+    else:
+        _show(found, options.rows)
+
+
+def _explain(query: Cer) -> None:
+    _quiet_session()
+    query.explain()
+
+
+def _check(query: Cer, options: argparse.Namespace) -> None:
+    spark = _quiet_session()
+    frames = {name: spark.createDataFrame([], schemas[0]) for name, schemas in _named(options.schema).items()}
+    schema = query.schema(frames.get("", frames))
+    print("The query fits. A match has the columns:")
+    for field in schema:
+        print(f"  {field.name} {field.dataType.simpleString()}")
+
+
+def _named(values: Sequence[str]) -> dict[str, list[str]]:
+    """``NAME=value`` under its name, all others under none."""
+    found: dict[str, list[str]] = {}
+    for text in values:
+        name = re.match(r"(\w+)=", text)
+        found.setdefault(name[1] if name else "", []).append(text[name.end() :] if name else text)
+    if "" in found and len(found) > 1:
+        raise Problem(
+            f"'{found[''][0]}' has no name: write NAME={found[''][0]}, with its name in FROM, as for the others."
+        )
+    return found
+
+
+def _source(path: str) -> tuple[str, str]:
+    """A path and its format. A folder has the format of the files in it."""
+    place = Path(path)
+    if not place.exists():
+        raise Problem(f"There is no file {path}.")
+    inside = sorted(place.rglob("*")) if place.is_dir() and place.suffix not in _FORMATS else []
+    for name in [place, *inside]:
+        if name.suffix in _FORMATS:
+            return str(place.absolute()), _FORMATS[name.suffix]
+    raise Problem(f"{path} is not .csv, .json or .parquet.")
+
+
+def _read(spark: SparkSession, path: str, kind: str, stream: bool) -> DataFrame:
+    batch = spark.read.format(kind).options(**_READ[kind]).load(path)
+    if not stream:
+        return batch
+    stream_reader = spark.readStream.format(kind).options(header="true").schema(batch.schema)
+    if Path(path).is_dir():
+        return stream_reader.load(_plain(path))
+    # A stream reads a folder, so one file is the only one of its folder with that name.
+    return stream_reader.option("pathGlobFilter", _plain(Path(path).name)).load(_plain(str(Path(path).parent)))
+
+
+def _plain(path: str) -> str:
+    """A path as a pattern that stands for itself."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
+
+
+@contextmanager
+def _finished(found: DataFrame) -> Iterator[DataFrame]:
+    """What a stream finds until all of its input is read."""
+    folder = tempfile.mkdtemp(prefix="spark-cer-")
+    try:
+        running = (
+            found.writeStream.format("parquet")
+            .option("checkpointLocation", f"{folder}/checkpoint")
+            .trigger(availableNow=True)
+            .start(f"{folder}/matches")
+        )
+        running.awaitTermination()
+        yield found.sparkSession.read.schema(found.schema).parquet(f"{folder}/matches")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _show(found: DataFrame, most: int) -> None:
+    """A table in which each column of a variable with one event is a column, and all the first `most` matches."""
+    order = [name for name in ("end", "start") if name in found.columns]
+    rows = found.orderBy(*order).select(*_flat(found.schema)).limit(most + 1).collect()
+    shown = rows[:most]
+    names = shown[0].__fields__ if shown else []
+    cells = [list(names), *([_cell(value) for value in row] for row in shown)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(names))]
+    for number, line in enumerate(cells):
+        if names:
+            print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        if number == 0 and names:
+            print("  ".join("-" * width for width in widths))
+    if len(rows) > most:
+        print(f"The first {most} matches; --rows shows more.")
+    else:
+        print(f"{len(rows) or 'No'} match{'' if len(rows) == 1 else 'es'}.")
+
+
+def _flat(schema: StructType) -> list[Any]:
+    columns = []
+    for field in schema:
+        if field.name == "match_id":
+            continue
+        parts = field.dataType.fields if isinstance(field.dataType, StructType) else []
+        own = F.col(f"`{field.name.replace('`', '``')}`")
+        columns += [own.getField(part.name).alias(f"{field.name}.{part.name}") for part in parts] or [own]
+    return columns
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return "(" + ", ".join(_cell(item) for item in value) + ")"
+    if isinstance(value, list):
+        return " ".join(_cell(item) for item in value)
+    return str(value)
+
+
+def _quiet_session() -> SparkSession:
+    """A session whose Java process, with all it says while it starts and runs, writes to a file instead of the
+    terminal. If it does not start, that is shown."""
+    if SparkSession.getActiveSession() is not None:
+        return spark_cer.session()
+    sys.stderr.flush()
+    terminal = os.dup(2)
+    with tempfile.TemporaryFile() as log:
+        os.dup2(log.fileno(), 2)
+        try:
+            builder = SparkSession.builder.config("spark.ui.enabled", "false")
+            builder = builder.config("spark.ui.showConsoleProgress", "false")
+            builder = builder.config("spark.sql.shuffle.partitions", str(os.cpu_count() or 2))
+            spark = spark_cer.configure(builder).getOrCreate()
+        except Exception:
+            log.seek(0)
+            os.write(terminal, log.read())
+            raise
+        finally:
+            os.dup2(terminal, 2)
+            os.close(terminal)
+    return spark

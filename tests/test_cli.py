@@ -1,0 +1,164 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_cer.cli import main
+
+QUERY = """
+SELECT x, y[name] FROM Trades WHERE (SELL AS x ; BUY AS y)
+FILTER x[price > :least]
+WITHIN 30 [t]
+"""
+
+TRADES = """\
+type,t,name,price
+SELL,1,MSFT,25.1
+BUY,4,ORCL,4.2
+SELL,9,INTC,18.0
+BUY,21,AMAT,
+SELL,60,CSCO,22.7
+"""
+
+TABLE = """\
+start  end  x.type  x.t  x.name  x.price  y.name
+-----  ---  ------  ---  ------  -------  ------
+1      4    SELL    1    MSFT    25.1     ORCL
+1      21   SELL    1    MSFT    25.1     AMAT
+2 matches.
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "query.ceql").write_text(QUERY)
+    (tmp_path / "trades.csv").write_text(TRADES)
+    return tmp_path
+
+
+def test_run(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "query.ceql", "trades.csv", "--param", "least=20"]) == 0
+    assert capsys.readouterr() == (TABLE, "")
+
+
+def test_run_as_a_stream(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "query.ceql", "trades.csv", "--stream", "--time", "t", "--param", "least=20"]) == 0
+    assert capsys.readouterr() == (TABLE, "")
+
+
+def test_other_formats(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trades = spark.read.csv(str(folder / "trades.csv"), header=True, inferSchema=True)
+    trades.coalesce(1).write.parquet(str(folder / "trades.parquet"))
+    trades.coalesce(1).write.json(str(folder / "as_json"))
+    columns = ["--param", "least=20", "--type", "type"]
+    assert main(["run", "query.ceql", str(folder / "trades.parquet"), *columns]) == 0
+    assert capsys.readouterr().out == TABLE
+    # Columns of JSON are in the order of their names.
+    assert main(["run", "query.ceql", "as_json", *columns, "--rows", "1"]) == 0
+    assert capsys.readouterr().out == (
+        "start  end  x.name  x.price  x.t  x.type  y.name\n"
+        "-----  ---  ------  -------  ---  ------  ------\n"
+        "1      4    MSFT    25.1     1    SELL    ORCL\n"
+        "The first 1 matches; --rows shows more.\n"
+    )
+
+
+def test_several_inputs(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "buys.csv").write_text("t,id\n4,b1\n")
+    (folder / "sells.csv").write_text("t,id\n1,s1\n2,s2\n")
+    (folder / "pairs.ceql").write_text(
+        "SELECT MAX s[id], b[id] FROM Sells, Buys WHERE (Sells+ AS s ; Buys AS b) WITHIN 9 [t]"
+    )
+    assert main(["run", "pairs.ceql", "Sells=sells.csv", "Buys=buys.csv"]) == 0
+    assert capsys.readouterr().out == (
+        "start  end  s          b.id\n-----  ---  ---------  ----\n1      4    (s1) (s2)  b1\n1 match.\n"
+    )
+
+
+def test_explain(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "query.ceql"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Pattern\n  SELL AS x ; BUY AS y FILTER x[price > :least]\n")
+    assert printed.err == ""
+
+
+def test_check(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    schema = "type STRING, t BIGINT, name STRING, price DOUBLE"
+    assert main(["check", "query.ceql", "--schema", schema, "--param", "least=1.5"]) == 0
+    assert capsys.readouterr() == (
+        "The query fits. A match has the columns:\n"
+        "  match_id string\n"
+        "  start bigint\n"
+        "  end bigint\n"
+        "  x struct<type:string,t:bigint,name:string,price:double>\n"
+        "  y struct<name:string>\n",
+        "",
+    )
+    assert main(["check", "query.ceql", "--schema", schema.replace("price", "prize"), "--param", "least=1"]) == 1
+    assert capsys.readouterr() == (
+        "",
+        "spark-cer: [CER_UNKNOWN_COLUMN] Line 3, column 10: 'price' is not a column. "
+        "The columns are type, t, name, prize. Did you mean 'prize'?\n"
+        "FILTER x[price > :least]\n"
+        "         ^\n",
+    )
+
+
+def test_a_stream_that_fails_says_why(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "many.ceql").write_text("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 100 [t]")
+    spark.conf.set("spark.cer.maxMatchesPerEvent", "1")
+    try:
+        assert main(["run", "many.ceql", "trades.csv", "--stream"]) == 1
+    finally:
+        spark.conf.unset("spark.cer.maxMatchesPerEvent")
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines()[-1] == (
+        "spark-cer: [CER_TOO_MANY_MATCHES] The event at 21 closes more than 1 matches. "
+        "Use LIMIT, a shorter WITHIN, SELECT NEXT, LAST or COUNT(*), or raise spark.cer.maxMatchesPerEvent."
+    )
+
+
+REFUSED = {
+    "no query": (["run", "no.ceql", "trades.csv"], "Cannot read the query no.ceql: No such file or directory."),
+    "no events": (["run", "query.ceql", "no.csv"], "There is no file no.csv."),
+    "another format": (["run", "query.ceql", "query.ceql"], "query.ceql is not .csv, .json or .parquet."),
+    "half named": (
+        ["run", "query.ceql", "A=trades.csv", "trades.csv"],
+        "'trades.csv' has no name: write NAME=trades.csv, with its name in FROM, as for the others.",
+    ),
+    "no parameter": (
+        ["run", "query.ceql", "trades.csv"],
+        '[CER_PARAMETER] Line 3, column 18: the parameter :least has no value. Give it one with params={"least": …}.\n'
+        "FILTER x[price > :least]\n"
+        "                 ^",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(REFUSED))
+def test_the_message(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    arguments, text = REFUSED[name]
+    assert main(arguments) == 1
+    assert capsys.readouterr() == ("", f"spark-cer: {text}\n")
+
+
+def test_a_wrong_line_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["run", "query.ceql"])
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.endswith("error: the following arguments are required: events\n")
+
+
+def test_a_process_of_its_own_prints_nothing_else(folder: Path) -> None:
+    line = [sys.executable, "-m", "spark_cer", "run", "query.ceql", "trades.csv", "--param", "least=20"]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=folder, env=os.environ)
+    assert (done.returncode, done.stdout, done.stderr) == (0, TABLE, "")

@@ -1,0 +1,145 @@
+"""`:name` parameters: typed values in conditions, WITHIN and LIMIT."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_cer import cer
+
+QUERY = "SELECT * FROM S WHERE (SELL AS x ; BUY AS y) FILTER x[price > :least] WITHIN :n [t]"
+
+
+def pairs(matches: DataFrame) -> set[tuple[str, str]]:
+    return {(row[0], row[1]) for row in matches.selectExpr("x.id", "y.id").collect()}
+
+
+def test_in_a_condition_and_in_within(trades: DataFrame) -> None:
+    assert pairs(trades.transform(cer(QUERY, params={"least": 20, "n": 30}))) == {("a", "b"), ("a", "d"), ("f", "h")}
+    assert pairs(trades.transform(cer(QUERY, params={"least": 26.5, "n": 30}))) == {("f", "h")}
+    assert pairs(trades.transform(cer(QUERY, params={"least": Decimal("20"), "n": 10}))) == {("a", "b")}
+
+
+def test_in_limit(trades: DataFrame) -> None:
+    query = "SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN :n EVENTS LIMIT :most"
+    found = trades.transform(cer(query, time="t", params={"n": 20, "most": 1}))
+    assert sorted(row[0] for row in found.select("y.id").collect()) == ["b", "d", "e", "h"]
+
+
+def test_values_of_every_type(spark: SparkSession) -> None:
+    day = datetime.date(2026, 1, 2)
+    values: dict[str, Any] = {
+        "i": 3,
+        "big": 2**40,
+        "f": 2.5,
+        "n": Decimal("1.50"),
+        "s": "it's; DROP",
+        "b": True,
+        "ts": datetime.datetime(2026, 1, 2, 3, 4, 5, 6),
+        "d": day,
+        "raw": b"\x00\xff",
+        "none": None,
+    }
+    types = "i INT, big BIGINT, f DOUBLE, n DECIMAL(5, 2), s STRING, b BOOLEAN, ts TIMESTAMP, d DATE, raw BINARY, none STRING"
+    events = spark.createDataFrame([tuple(values.values())], types)
+    same = " AND ".join(f"{name} <=> :{name}" for name in values)
+    query = f"SELECT * FROM S WHERE S FILTER S[{same} AND typeof(:d) = 'date' AND typeof(:big) = 'bigint']"
+    assert events.transform(cer(query, time="i", params=values)).count() == 1
+    for name, other in {"s": "its", "d": datetime.date(2026, 1, 3), "raw": b"", "none": "x"}.items():
+        assert events.transform(cer(query, time="i", params={**values, name: other})).count() == 0
+
+
+def test_a_duration(spark: SparkSession) -> None:
+    events = spark.sql("SELECT timestamp'2026-01-01' + make_dt_interval(0, 0, 20 * id) AS ts, id FROM range(4)")
+    query = "SELECT * FROM S WHERE (S AS x ; S AS y) WITHIN :m minutes 30 seconds"
+    assert events.transform(cer(query, time="ts", params={"m": 20})).count() == 3
+    assert events.transform(cer(query, time="ts", params={"m": 39.5})).count() == 5
+
+
+def test_text_is_never_read_as_sql(trades: DataFrame) -> None:
+    query = "SELECT * FROM S WHERE SELL FILTER SELL[id = :id] WITHIN 1 [t]"
+    assert trades.transform(cer(query, params={"id": "a' OR '1' = '1"})).count() == 0
+    assert trades.transform(cer(query, params={"id": "a"})).count() == 1
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "missing": (
+        "SELECT * FROM S WHERE A FILTER A[price > :least] WITHIN 9 [t]",
+        {},
+        '[CER_PARAMETER] Line 1, column 42: the parameter :least has no value. Give it one with params={"least": …}.\n'
+        "SELECT * FROM S WHERE A FILTER A[price > :least] WITHIN 9 [t]\n"
+        "                                         ^",
+    ),
+    "misspelt": (
+        "SELECT * FROM S WHERE A WITHIN :window [t]",
+        {"widnow": 3},
+        "[CER_PARAMETER] Line 1, column 33: the parameter :window has no value. params has widnow. Did you mean 'widnow'?\n"
+        "SELECT * FROM S WHERE A WITHIN :window [t]\n"
+        "                                ^",
+    ),
+    "unused": (
+        "SELECT * FROM S WHERE A FILTER A[price > :least] WITHIN 9 [t]",
+        {"least": 1, "most": 2},
+        "[CER_PARAMETER] params has 'most', but the query has no :most. Its parameters are :least.",
+    ),
+    "unused by all": (
+        "SELECT * FROM S WHERE A WITHIN 9 [t]",
+        {"most": 2},
+        "[CER_PARAMETER] params has 'most', but the query has no :most. It has no parameters.",
+    ),
+    "no number": (
+        "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n",
+        {"n": "ten"},
+        "[CER_PARAMETER] Line 1, column 45: LIMIT and WITHIN take a number, and :n is 'ten', STRING.\n"
+        "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n\n"
+        "                                            ^",
+    ),
+    "no whole number": (
+        "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n",
+        {"n": 1.5},
+        "[CER_PARAMETER] Line 1, column 45: LIMIT takes a whole number from 1, and :n is 1.5.\n"
+        "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n\n"
+        "                                            ^",
+    ),
+    "negative": (
+        "SELECT * FROM S WHERE A WITHIN :n [t]",
+        {"n": -1},
+        "[CER_PARAMETER] Line 1, column 33: a window is not negative, and :n is -1.\n"
+        "SELECT * FROM S WHERE A WITHIN :n [t]\n"
+        "                                ^",
+    ),
+    "another type than the column's": (
+        "SELECT * FROM S WHERE A FILTER A[price > :day] WITHIN 9 [t]",
+        {"day": datetime.date(2026, 1, 2)},
+        "[CER_TYPE_MISMATCH] Line 1, column 34: Spark cannot use the predicate 'price > :day': "
+        "[DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES] Cannot resolve \"(price > DATE '2026-01-02')\" due to data type mismatch: "
+        'the left and right operands of the binary operator have incompatible types ("DOUBLE" and "DATE").\n'
+        "SELECT * FROM S WHERE A FILTER A[price > :day] WITHIN 9 [t]\n"
+        "                                 ^",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(REFUSED))
+def test_the_message(trades: DataFrame, name: str) -> None:
+    query, params, text = REFUSED[name]
+    with pytest.raises(AnalysisException) as caught:
+        trades.transform(cer(query, params=params))
+    assert str(caught.value) == text
+
+
+def test_values_that_are_no_literals() -> None:
+    with pytest.raises(PySparkTypeError) as caught:
+        cer("SELECT * FROM S WHERE A", params={"ids": [1, 2]})
+    assert str(caught.value) == (
+        "The parameter ids is a list; it can be int, float, Decimal, str, bool, datetime, date, bytes or None."
+    )
+    with pytest.raises(PySparkTypeError, match=r"^cer\(\) takes a dict as params, not list\.$"):
+        cer("SELECT * FROM S WHERE A", params=[1])  # type: ignore[arg-type]
+    with pytest.raises(PySparkValueError, match=r"^The parameter n is larger than a BIGINT: use a Decimal\.$"):
+        cer("SELECT * FROM S WHERE A", params={"n": 2**63})
