@@ -100,7 +100,7 @@ def test_the_session_keeps_its_settings(spark: SparkSession) -> None:
 
 def test_a_call_takes_well_under_a_second(spark: SparkSession) -> None:
     events = attempts(("FAIL", "ann", 0), ("OK", "ann", 1))
-    taken = []
+    taken: list[float] = []
     while len(taken) < 20 and min(taken, default=1) >= 1:  # a busy machine may need another try
         started = time.perf_counter()
         run(LOGIN, events, time="ts", params={"minutes": 10})
