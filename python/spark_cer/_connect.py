@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyspark.sql.connect.proto as proto
 from pyspark.errors import PySparkRuntimeError
 from pyspark.errors.exceptions.connect import SparkConnectGrpcException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.connect.column import Column
 from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
 from pyspark.sql.connect.expressions import LiteralExpression
 from pyspark.sql.connect.plan import LogicalPlan
@@ -26,16 +28,31 @@ def transform(inputs: DataFrame | Mapping[str, DataFrame], query: str, options: 
     Spark Connect asks the server about a DataFrame when something is done with it. Here it is asked at once, so that a
     mistake in the query shows where the query stands, as it does on a classic session.
 
-    :param options: by name, values that Spark has a literal for; None says nothing
+    :param options: by name, values that Spark has a literal for, or literal columns; None says nothing
     """
     named: dict[str, Any] = dict(inputs) if isinstance(inputs, Mapping) else {"": inputs}
     first, *others = named.values()
     for other in others:
         first._check_same_session(other)
-    plan = Matches({name: events._plan for name, events in named.items()}, query, options)
+    plan = Call("cer", query, {name: events._plan for name, events in named.items()}, options)
     matches = ConnectDataFrame(plan, first.sparkSession)
-    try:
+    with _in_words():
         _ = matches.schema  # kept by the DataFrame
+    return matches
+
+
+def text(spark: SparkSession, kind: str, query: str) -> str:
+    """What the server says of a query: ``explain``, ``svg`` or ``mermaid``."""
+    with _in_words():
+        [row] = ConnectDataFrame(Call(kind, query, {}, {}), spark).collect()  # type: ignore[arg-type]
+    return str(row[0])
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    """Errors as they are on a classic session."""
+    try:
+        yield
     except SparkConnectGrpcException as error:
         if any(sign in str(error) for sign in _ABSENT):
             raise PySparkRuntimeError(
@@ -47,18 +64,20 @@ def transform(inputs: DataFrame | Mapping[str, DataFrame], query: str, options: 
             # The message is all there is to say; by default PySpark would write the server's stack beneath it.
             error._display_stacktrace = False
         raise
-    return matches
 
 
 # What a server says that has no plugin for the message, and one that was told of the plugin and lacks the jar.
 _ABSENT = ("No handler found for extension", f"(java.lang.ClassNotFoundException) {PLUGIN[1]}")
 
 
-class Matches(LogicalPlan):
-    """The plan of a query's matches. The message is the one that the server's CerRelationPlugin describes."""
+class Call(LogicalPlan):
+    """A call of the server's spark-cer. The message is the one that its CerRelationPlugin describes."""
 
-    def __init__(self, inputs: Mapping[str, LogicalPlan], query: str, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, function: str, query: str, inputs: Mapping[str, LogicalPlan], options: Mapping[str, Any]
+    ) -> None:
         super().__init__(None)
+        self._function = function
         self._inputs = inputs
         self._query = query
         self._options = {name: value for name, value in options.items() if value is not None}
@@ -66,12 +85,13 @@ class Matches(LogicalPlan):
     def plan(self, session: SparkConnectClient) -> proto.Relation:
         message = proto.Relation()
         call = message.with_relations.root.unresolved_table_valued_function
-        call.function_name = "cer"
+        call.function_name = self._function
         call.arguments.append(LiteralExpression._from_value(self._query).to_plan(session))
         for name, value in self._options.items():
             argument = call.arguments.add().named_argument_expression
             argument.key = name
-            argument.value.CopyFrom(LiteralExpression._from_value(value).to_plan(session))
+            literal = value._expr if isinstance(value, Column) else LiteralExpression._from_value(value)
+            argument.value.CopyFrom(literal.to_plan(session))
         for name, events in self._inputs.items():
             reference = message.with_relations.references.add().subquery_alias
             reference.alias = name

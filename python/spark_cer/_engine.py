@@ -1,4 +1,4 @@
-"""The door to the engine in the JVM of a classic session."""
+"""The door to the engine: in the JVM of a classic session, or on the server of a Spark Connect session."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ if TYPE_CHECKING:
 def matches(query: Cer, events: DataFrame) -> DataFrame:
     """The matches over one DataFrame."""
     spark = events.sparkSession
-    _classic(events)
+    if _is_connect(spark):
+        found: DataFrame = _connect().transform(events, query.query, _named(query))
+        return found
     entry = _entry(spark)
     return DataFrame(entry.transform(events._jdf, query.query, _options(entry, query)), spark)
 
 
 def matches_over(query: Cer, inputs: Mapping[str, DataFrame]) -> DataFrame:
     """The matches over several, each under its name in FROM."""
-    for events in inputs.values():
-        _classic(events)
     spark = next(iter(inputs.values())).sparkSession
+    if _is_connect(spark):
+        found: DataFrame = _connect().transform(inputs, query.query, _named(query))
+        return found
     entry = _entry(spark)
     frames = {name: events._jdf for name, events in inputs.items()}
     return DataFrame(entry.over(frames, query.query, _options(entry, query)), spark)
@@ -36,28 +39,40 @@ def matches_over(query: Cer, inputs: Mapping[str, DataFrame]) -> DataFrame:
 
 def explanation(query: str) -> str:
     """The plan in words. Starts a session if there is none."""
-    text: str = _entry(_any_session()).explain(query)
-    return text
+    return _text(query, "explain")
 
 
 def drawings(query: str) -> tuple[str, str]:
     """The automaton as SVG and as Mermaid. Starts a session if there is none."""
-    entry = _entry(_any_session())
-    return entry.svg(query), entry.mermaid(query)
+    return _text(query, "svg"), _text(query, "mermaid")
 
 
-def _any_session() -> SparkSession:
-    return SparkSession.getActiveSession() or session()
+def _text(query: str, kind: str) -> str:
+    spark = SparkSession.getActiveSession() or session()
+    text: str = _connect().text(spark, kind, query) if _is_connect(spark) else getattr(_entry(spark), kind)(query)
+    return text
+
+
+def _is_connect(spark: SparkSession) -> bool:
+    return not hasattr(spark, "_jvm")
+
+
+def _connect() -> Any:
+    # Imported only where it is needed: PySpark needs grpcio and more for it.
+    from spark_cer import _connect
+
+    return _connect
+
+
+def _named(query: Cer) -> dict[str, Any]:
+    """The options as a message names them."""
+    options = {name: getattr(query, name) for name in ("time", "type", "order", "late", "idle")}
+    return {**options, **{f"params.{name}": lit(value) for name, value in query.params.items()}}
 
 
 def _options(entry: Any, query: Cer) -> Any:
     params = {name: lit(value)._jc for name, value in query.params.items()}
     return entry.options(query.time, query.type, query.order, query.late == "rows", query.idle, params)
-
-
-def _classic(events: DataFrame) -> None:
-    if not hasattr(events, "_jdf"):
-        raise PySparkRuntimeError("spark-cer does not run on Spark Connect sessions yet: use a classic session.")
 
 
 def _entry(spark: SparkSession) -> Any:

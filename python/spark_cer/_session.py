@@ -16,6 +16,7 @@ STATE_STORE = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 
+NO_STACK = {"spark.sql.connect.serverStacktrace.enabled": "false"}
 
 # The setting by which a Spark Connect server takes queries. A session that is no such server does not read it.
 PLUGIN = ("spark.connect.extensions.relation.classes", "sparkcer.CerRelationPlugin")
@@ -27,13 +28,15 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
     >>> spark = spark_cer.configure(SparkSession.builder.master("local[2]")).getOrCreate()
 
+    Errors of a Spark Connect session come without the server's Java stack, as they do on any other.
+
     With ``remote("local[2]")``, which starts a Spark Connect server, the jar is put on that. A server that is already
     there, ``remote("sc://host")``, has to bring it.
     """
     remote = _options(builder).get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
     if not remote.startswith("sc://") and "SPARK_LOCAL_REMOTE" not in os.environ:  # set while such a server runs
         builder = _append(_append(builder, "spark.jars", str(jar())), *PLUGIN)
-    return _defaults(builder, STATE_STORE)
+    return _defaults(builder, {**STATE_STORE, **NO_STACK} if remote else STATE_STORE)
 
 
 def session() -> SparkSession:

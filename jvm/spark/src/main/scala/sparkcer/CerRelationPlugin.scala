@@ -10,11 +10,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connect.ConnectProtoUtils
 import org.apache.spark.sql.connect.planner.SparkConnectPlanner
 import org.apache.spark.sql.connect.plugin.RelationPlugin
+import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.types.StringType
 import org.sparkproject.connect.protobuf.{Any => ProtoAny}
 
-import _root_.sparkcer.spark.{Cer, Options}
+import _root_.sparkcer.spark.{Cer, Options, PythonEntry}
 
 /** Queries of Spark Connect clients, on servers that are started with
   * `spark.connect.extensions.relation.classes=sparkcer.CerRelationPlugin`. Loaded by that setting alone, because a
@@ -30,7 +31,8 @@ import _root_.sparkcer.spark.{Cer, Options}
   *     references: SubqueryAlias(the input's name, the input), …
   * }}}
   *
-  * The one input of a query that names none has the empty name.
+  * The one input of a query that names none has the empty name. Parameters are options `params.name`. The functions
+  * `explain`, `svg` and `mermaid` have no input, and give a text in one row.
   */
 final class CerRelationPlugin extends RelationPlugin {
   import CerRelationPlugin._
@@ -64,11 +66,20 @@ private object CerRelationPlugin {
     (call.getFunctionName, unnamed, inputs) match {
       case ("cer", Vector(query), Vector(("", events))) =>
         Bridge.planOf(Cer(events, text("query", query), optionsOf(named.toMap)))
-      case _ => newer("this kind of query")
+      case ("cer", Vector(query), several) if several.nonEmpty && several.forall(_._1.nonEmpty) =>
+        Bridge.planOf(Cer.over(several.toMap, text("query", query), optionsOf(named.toMap)))
+      case ("explain", Vector(query), Vector()) => row(planner, PythonEntry.explain(text("query", query)))
+      case ("svg", Vector(query), Vector())     => row(planner, PythonEntry.svg(text("query", query)))
+      case ("mermaid", Vector(query), Vector()) => row(planner, PythonEntry.mermaid(text("query", query)))
+      case _                                    => newer("this kind of query")
     }
   }
 
-  private def optionsOf(named: Map[String, Expression]): Options = {
+  private def row(planner: SparkConnectPlanner, text: String): LogicalPlan =
+    Bridge.planOf(planner.session.range(1).select(lit(text).as("text")))
+
+  private def optionsOf(all: Map[String, Expression]): Options = {
+    val (params, named) = all.partition(_._1.startsWith(Param))
     named.keys.find(!Names(_)).foreach(name => newer(s"the option '$name'"))
     val texts = named.map { case (name, value) => name -> text(name, value) }
     Options(
@@ -76,9 +87,12 @@ private object CerRelationPlugin {
       texts.get("type"),
       texts.get("order"),
       texts.get("late").contains("rows"),
-      texts.get("idle")
+      texts.get("idle"),
+      params.map { case (name, value) => name.stripPrefix(Param) -> Bridge.column(value) }
     )
   }
+
+  private val Param = "params."
 
   private val Names = Set("time", "type", "order", "late", "idle")
 

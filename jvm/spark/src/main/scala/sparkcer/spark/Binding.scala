@@ -72,13 +72,11 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
       case None => lit(query.from.head.value)
     }
 
-  /** The delay of the watermark, if it is on the time column, in the units of the clock. With several inputs, no event
-    * tells how late another input's may be: only Spark knows, which has a watermark for each.
-    */
+  /** The delay of the watermark, if it is on the time column, in the units of the clock. */
   val delay: Option[Long] =
-    if (!df.isStreaming || !time.metadata.contains(Binding.WatermarkDelay)) None
-    else if (stream.isDefined) Some(Long.MaxValue)
-    else Some(time.metadata.getLong(Binding.WatermarkDelay) * 1000)
+    if (df.isStreaming && time.metadata.contains(Binding.WatermarkDelay))
+      Some(time.metadata.getLong(Binding.WatermarkDelay) * 1000)
+    else None
 
   /** How long a key may be silent, in the units of the clock. */
   val idle: Option[Long] = options.idle.map { text =>
