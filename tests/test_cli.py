@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_cer.cli import main
+from tests.connect_server import environment
+
+# The command line has a session of its own.
+only_classic = pytest.mark.parametrize("spark", ["classic"], indirect=True)
 
 QUERY = """
 SELECT x, y[name] FROM Trades WHERE (SELL AS x ; BUY AS y)
@@ -44,16 +47,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@only_classic
 def test_run(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "query.ceql", "trades.csv", "--param", "least=20"]) == 0
     assert capsys.readouterr() == (TABLE, "")
 
 
+@only_classic
 def test_run_as_a_stream(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "query.ceql", "trades.csv", "--stream", "--time", "t", "--param", "least=20"]) == 0
     assert capsys.readouterr() == (TABLE, "")
 
 
+@only_classic
 def test_other_formats(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trades = spark.read.csv(str(folder / "trades.csv"), header=True, inferSchema=True)
     trades.coalesce(1).write.parquet(str(folder / "trades.parquet"))
@@ -71,6 +77,7 @@ def test_other_formats(spark: SparkSession, folder: Path, capsys: pytest.Capture
     )
 
 
+@only_classic
 def test_several_inputs(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "buys.csv").write_text("t,id\n4,b1\n")
     (folder / "sells.csv").write_text("t,id\n1,s1\n2,s2\n")
@@ -83,6 +90,7 @@ def test_several_inputs(spark: SparkSession, folder: Path, capsys: pytest.Captur
     )
 
 
+@only_classic
 def test_explain(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "query.ceql"]) == 0
     printed = capsys.readouterr()
@@ -90,6 +98,7 @@ def test_explain(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixtur
     assert printed.err == ""
 
 
+@only_classic
 def test_check(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     schema = "type STRING, t BIGINT, name STRING, price DOUBLE"
     assert main(["check", "query.ceql", "--schema", schema, "--param", "least=1.5"]) == 0
@@ -112,6 +121,7 @@ def test_check(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[
     )
 
 
+@only_classic
 def test_a_stream_that_fails_says_why(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "many.ceql").write_text("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 100 [t]")
     spark.conf.set("spark.cer.maxMatchesPerEvent", "1")
@@ -144,6 +154,7 @@ REFUSED = {
 }
 
 
+@only_classic
 @pytest.mark.parametrize("name", list(REFUSED))
 def test_the_message(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     arguments, text = REFUSED[name]
@@ -160,5 +171,5 @@ def test_a_wrong_line_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_process_of_its_own_prints_nothing_else(folder: Path) -> None:
     line = [sys.executable, "-m", "spark_cer", "run", "query.ceql", "trades.csv", "--param", "least=20"]
-    done = subprocess.run(line, capture_output=True, text=True, cwd=folder, env=os.environ)
+    done = subprocess.run(line, capture_output=True, text=True, cwd=folder, env=environment())
     assert (done.returncode, done.stdout, done.stderr) == (0, TABLE, "")

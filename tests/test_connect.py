@@ -63,7 +63,7 @@ def test_a_deep_plan(trades: DataFrame) -> None:
     [
         ([""], {"speed": "high"}, "the option 'speed'"),
         ([""], {"time": 3}, "INT as time"),
-        (["a", "b"], {}, "this kind of query"),
+        (["", "b"], {}, "this kind of query"),
     ],
 )
 def test_a_server_older_than_the_client(
