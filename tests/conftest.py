@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -11,15 +13,25 @@ import spark_cer
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The working folder of the session's Java process."""
+    return tmp_path_factory.mktemp("spark")
+
+
+@pytest.fixture(scope="session")
+def spark(spark_folder: Path) -> Iterator[SparkSession]:
     builder = (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "ERROR")
         .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.extensions", "sparkcer.CerExtension")  # for cer() in SQL
     )
+    here = Path.cwd()
+    os.chdir(spark_folder)
     session = spark_cer.configure(builder).getOrCreate()
+    os.chdir(here)
     yield session
     session.stop()
 
