@@ -6,13 +6,15 @@ What is drawn is what the engine finds, so a picture cannot say something else. 
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+import altair
 from pyspark.sql import Row
 
-from spark_cer import cer
+from spark_cer import cer, plot, session
 from spark_cer.test import run
 
 FOLDER = Path(__file__).parent.parent / "docs" / "diagrams"
@@ -108,10 +110,24 @@ def drawings() -> dict[str, str]:
     return {f"{name}.svg": text for name, text in [*((n, svg(p)) for n, p in PICTURES.items()), *automata.items()]}
 
 
+def timeline() -> altair.FacetChart | altair.LayerChart:
+    """An example of spark_cer.plot.timeline."""
+    visits = {"ann": "cart view leave", "ben": "view cart cart buy leave", "cy": "cart cart view cart leave"}
+    clicks = [
+        (datetime(2026, 3, 2, 10, 5 * number + 2 * step), kind, visitor)
+        for number, (visitor, kinds) in enumerate(visits.items())
+        for step, kind in enumerate(kinds.split())
+    ]
+    events = session().createDataFrame(clicks, "ts TIMESTAMP, type STRING, visitor STRING")
+    query = "SELECT cart, leave FROM Clicks WHERE cart : NOT(buy):+ : leave PARTITION BY [visitor] WITHIN 1 hour"
+    return plot.timeline(events.transform(cer(query, time="ts")))
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, text in drawings().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    timeline().save(FOLDER / "timeline.svg")
 
 
 if __name__ == "__main__":

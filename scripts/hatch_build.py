@@ -18,7 +18,10 @@ class Metadata(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """PySpark is an extra, so that installing never replaces the Spark of a platform."""
         major, minor, _ = versions(self.root)["spark"].split(".")
-        metadata["optional-dependencies"] = {"spark": [f"pyspark>={major}.{minor},<{major}.{int(minor) + 1}"]}
+        metadata["optional-dependencies"] = {
+            "spark": [f"pyspark>={major}.{minor},<{major}.{int(minor) + 1}"],
+            "plot": ["altair>=5.5", "vl-convert-python>=1.7"],
+        }
 
 
 class Jar(BuildHookInterface):  # type: ignore[type-arg]

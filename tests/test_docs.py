@@ -113,9 +113,13 @@ def test_fences_are_all_named() -> None:
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
-    done = subprocess.run(line, capture_output=True, text=True, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    done = subprocess.run(
+        line, capture_output=True, text=True, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     html = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "site").rglob("*.html"))
     # Everything a page loads is in the site itself.
-    loaded = re.findall(r'<(?:script|img|link rel="(?:stylesheet|preconnect|icon)")[^>]*?(?:src|href)="(http[^"]+)"', html)
+    loaded = re.findall(
+        r'<(?:script|img|link rel="(?:stylesheet|preconnect|icon)")[^>]*?(?:src|href)="(http[^"]+)"', html
+    )
     assert loaded == []

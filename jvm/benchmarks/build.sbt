@@ -1,6 +1,7 @@
 // The runners measure in a Java of their own, with nothing else in it and a collector that takes no time from its thread.
 Compile / run / mainClass := Some("sparkcer.benchmarks.EngineBenchmark")
 run / fork := true
+run / baseDirectory := (ThisBuild / baseDirectory).value // files that are named on the command line
 run / javaOptions ++= Seq("-Xmx4g", "-XX:+UseSerialGC", "-Dspark.ui.enabled=false")
 
 // For SparkBenchmark: what Spark needs opened, as in the tests of the Spark layer, and its log.
