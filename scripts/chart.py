@@ -31,15 +31,18 @@ def values(table: str) -> list[dict[str, float | str]]:
 def chart(table: str) -> alt.LayerChart:
     machine = table.splitlines()[0].removeprefix("# ")
     base = alt.Chart(
-        alt.Data(values=values(table)),  # type: ignore[no-untyped-call]  (Altair's stubs)
+        alt.Data(values=values(table)),  # type: ignore[no-untyped-call]
         title=alt.TitleParams(
             "Throughput against the window", subtitle=f"a sequence of four; {machine}", anchor="start", fontSize=14
         ),
     ).encode(
         x=alt.X(
-            "window:Q", title="window, seconds", scale=alt.Scale(type="log"), axis=alt.Axis(values=[1, 10, 100, 1000])
+            "window:Q",
+            title="window, seconds",
+            scale=alt.Scale(type="log", padding=20, nice=False),
+            axis=alt.Axis(values=[1, 10, 100, 1000]),
         ),
-        y=alt.Y("rate:Q", title="million events a second", scale=alt.Scale(zero=True)),
+        y=alt.Y("rate:Q", title="million events per CPU-second", scale=alt.Scale(domainMin=0, padding=18)),
         color=alt.Color("series:N", title=None, sort=list(SERIES.values()), legend=alt.Legend(orient="bottom")),
     )
     lines = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=60))

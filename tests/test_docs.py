@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import pytest
 from pyspark.sql import SparkSession
 
+from scripts import chart, diagrams
 from spark_cer import cer
 from spark_cer.cli import main
 
@@ -123,3 +124,22 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
         r'<(?:script|img|link rel="(?:stylesheet|preconnect|icon)")[^>]*?(?:src|href)="(http[^"]+)"', html
     )
     assert loaded == []
+
+
+def test_the_pictures_show_what_the_engine_finds(spark: SparkSession) -> None:
+    """`make diagrams` draws them anew."""
+    drawn = diagrams.drawings()
+    kept = {path.name: path.read_text(encoding="utf-8") for path in diagrams.FOLDER.glob("*.svg")}
+    assert kept.keys() - drawn.keys() == {"timeline.svg"}
+    assert drawn == {name: kept.get(name) for name in drawn}
+
+
+def test_the_chart_shows_what_was_measured() -> None:
+    table = (ROOT / "docs/throughput.tsv").read_text(encoding="utf-8")
+    spec = chart.chart(table).to_dict()
+    drawn = {(point["window"], point["rate"]) for point in spec["data"]["values"]}
+    rows = [line.split("\t") for line in table.splitlines()[2:]]
+    assert drawn == {(int(name.rsplit("w", 1)[1]) / 1000, float(rate)) for name, *rates in rows for rate in rates}
+    picture = (ROOT / "docs/throughput.svg").read_text(encoding="utf-8")
+    assert table.splitlines()[0].removeprefix("# ") in picture
+    assert all(f">{int(rate + 0.5)}<" in picture for _, rate in drawn)

@@ -22,7 +22,13 @@ import sparkcer.engine.evaluate.Program
   * }}}
   */
 object EngineBenchmark {
-  final private case class Options(events: Int = 500000, rounds: Int = 7, warmUp: Int = 3, only: String = ".*", write: Option[Path] = None)
+  final private case class Options(
+      events: Int = 500000,
+      rounds: Int = 7,
+      warmUp: Int = 3,
+      only: String = ".*",
+      write: Option[Path] = None
+  )
 
   def main(args: Array[String]): Unit = {
     val options = read(args.toList, Options())
@@ -43,7 +49,8 @@ object EngineBenchmark {
 
   /** The update rates as a table for other programs, with the machine as its first line. */
   private def write(path: Path, results: Vector[Result]): Unit = {
-    val machine = s"# ${Runtime.getRuntime.availableProcessors} cores, one of them in use, Java ${Runtime.version.feature}"
+    val machine =
+      s"# ${Runtime.getRuntime.availableProcessors} cores, one of them in use, Java ${Runtime.version.feature}"
     val rows = results.map(r => f"${r.workload.name}\t${r.update(masked = false)}%.1f\t${r.update(masked = true)}%.1f")
     Files.write(path, (machine +: "query\tpredicates\tmasks" +: rows).asJava): Unit
   }
@@ -70,6 +77,8 @@ object EngineBenchmark {
     case "--only" :: regex :: rest => read(rest, o.copy(only = regex))
     case "--write" :: path :: rest => read(rest, o.copy(write = Some(Paths.get(path))))
     case other :: _                =>
-      throw new IllegalArgumentException(s"'$other'? Use --events N, --rounds N, --warm-up N, --only REGEX (of names), --write FILE.")
+      throw new IllegalArgumentException(
+        s"'$other'? Use --events N, --rounds N, --warm-up N, --only REGEX (of names), --write FILE."
+      )
   }
 }
