@@ -30,8 +30,10 @@ def values(table: str) -> list[dict[str, float | str]]:
 
 def chart(table: str) -> alt.LayerChart:
     machine = table.splitlines()[0].removeprefix("# ")
+    points = values(table)
+    most = max(float(point["rate"]) for point in points)
     base = alt.Chart(
-        alt.Data(values=values(table)),  # type: ignore[no-untyped-call]
+        alt.Data(values=points),  # type: ignore[no-untyped-call]
         title=alt.TitleParams(
             "Throughput against the window", subtitle=f"a sequence of four; {machine}", anchor="start", fontSize=14
         ),
@@ -42,7 +44,7 @@ def chart(table: str) -> alt.LayerChart:
             scale=alt.Scale(type="log", padding=20, nice=False),
             axis=alt.Axis(values=[1, 10, 100, 1000]),
         ),
-        y=alt.Y("rate:Q", title="million events per CPU-second", scale=alt.Scale(domainMin=0, padding=18)),
+        y=alt.Y("rate:Q", title="million events per CPU-second", scale=alt.Scale(domain=[0, most * 1.15], nice=False)),
         color=alt.Color("series:N", title=None, sort=list(SERIES.values()), legend=alt.Legend(orient="bottom")),
     )
     lines = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=60))
