@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 import tempfile
@@ -41,9 +42,9 @@ def write_trades(folder: Path) -> None:
         time.sleep(0.01)  # a stream of files is read by their age
 
 
-def quiet_session() -> SparkSession:
-    """spark_cer.session(), with Spark's own progress bars and start-up messages off: this demo has its own."""
-    quiet = Path(__file__).parent / "log4j2.properties"
+def quiet_session(log: Path) -> SparkSession:
+    """spark_cer.session(), with all that Java and Spark say while they start and run in a file: this demo has its own
+    messages."""
     builder = (
         SparkSession.builder.master("local[*]")
         .appName("spark-cer demo")
@@ -51,9 +52,18 @@ def quiet_session() -> SparkSession:
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={quiet.as_uri()}")
     )
-    return spark_cer.configure(builder).getOrCreate()
+    terminal = os.dup(2)
+    with log.open("wb") as out:
+        os.dup2(out.fileno(), 2)  # which Java inherits
+    try:
+        return spark_cer.configure(builder).getOrCreate()
+    except Exception:
+        say(f"Spark did not start; what it said is in {log}")
+        raise
+    finally:
+        os.dup2(terminal, 2)
+        os.close(terminal)
 
 
 def say(text: str) -> None:
@@ -96,7 +106,7 @@ def main() -> None:
     say(f"{EVENTS:,} trades, as CSV, in {trades_dir}")
     say(f"\nThe query: a sale above 20, and within 30 seconds a purchase below 5.\n{QUERY}\n")
     say("Starting Spark ...")
-    spark = quiet_session()
+    spark = quiet_session(folder / "spark.log")
 
     columns = [
         "date_format(timestamp_millis(start), 'HH:mm:ss.SSS') AS start",

@@ -62,15 +62,15 @@ def test_matches_of_a_key_are_together(trades: DataFrame, tmp_path: Path) -> Non
 
 def test_what_is_not_drawn_is_said(trades: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     matches = trades.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 99 [t]")).cache()
-    assert matches.count() == 9
+    assert matches.count() == 8
     chart = plot.timeline(matches, limit=3)
     assert chart.to_dict()["title"]["text"] == "The first 3 matches; there is more than is drawn"
     assert [(value["start"], value["end"]) for value in values(chart, "match")] == [(0, 10), (0, 30), (20, 30)]
     assert len(values(chart, "event")) == 6
-    assert plot.timeline(matches, limit=9).to_dict()["title"]["text"] == "9 matches"
+    assert plot.timeline(matches, limit=8).to_dict()["title"]["text"] == "8 matches"
     monkeypatch.setattr(plot, "_EVENTS", 4)
-    chart = plot.timeline(matches, limit=9)
-    assert chart.to_dict()["title"]["text"] == "The first 9 matches; there is more than is drawn"
+    chart = plot.timeline(matches, limit=8)
+    assert chart.to_dict()["title"]["text"] == "The first 8 matches; there is more than is drawn"
     assert len(values(chart, "event")) == 4
 
 
