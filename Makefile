@@ -16,7 +16,7 @@ JVM := $(shell find jvm/engine/src/main jvm/spark/src/main 2>/dev/null)
 PY := $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
 TYPED := $(foreach d,python tests integration examples,$(if $(shell find $(d) -name '*.py' 2>/dev/null),$(d)))
 
-TARGETS := help setup jar wheel demo test test-scala test-python test-long test-matrix lint fmt bench bench-spark jmh clean
+TARGETS := help setup jar wheel demo test test-scala test-python test-long test-matrix lint fmt docs diagrams chart bench bench-spark jmh clean
 .PHONY: $(TARGETS)
 .SUFFIXES:
 .NOTPARALLEL:
@@ -107,23 +107,33 @@ lint: $(READY) ## scalafmt, fatal warnings, ruff, mypy
 	scripts/sbt Test/compile scalafmtCheckAll scalafmtSbtCheck || status=1; \
 	$(RUN) -m ruff check --quiet . || status=1; \
 	$(RUN) -m ruff format --check --quiet . || { echo "Some Python files are not formatted: run \`make fmt\`." >&2; status=1; }; \
-	$(RUN) -m mypy $(TYPED) || status=1; \
+	$(RUN) -m mypy $(TYPED) scripts/chart.py scripts/diagrams.py || status=1; \
 	exit $$status
 
 fmt: $(READY) ## format all sources
 	@scripts/sbt scalafmtAll scalafmtSbt
 	@$(RUN) -m ruff check --quiet --fix . ; $(RUN) -m ruff format .
 
+docs: $(READY) ## the documentation as a site, in site/
+	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
+	@echo "The site is in site/: open site/index.html."
+
+diagrams: $(JAR) ## draw the pictures of the documentation anew
+	@$(RUN) scripts/diagrams.py
+
+chart: $(READY) ## draw docs/throughput.svg anew; measure first with make bench ARGS='--only S3-noend-w.* --write docs/throughput.tsv'
+	@$(RUN) scripts/chart.py
+
 bench: $(READY) ## the engine over its workloads, with the bars; ARGS='--only S3.*' picks workloads
 	@scripts/sbt "benchmarks/run $(ARGS)"
 
 bench-spark: $(READY) ## Spark batches and streams against plain Spark queries, with the bars; ARGS='--only batch.*' picks sections
-	@scripts/sbt "benchmarks/runMain sparkcer.benchmarks.SparkBenchmark $(ARGS)"
+	@SBT_OPTS=-Dbench.gc=G1 scripts/sbt "benchmarks/runMain sparkcer.benchmarks.SparkBenchmark $(ARGS)"
 
 jmh: $(READY) ## the same engine under JMH; ARGS goes to JMH
 	@scripts/env sh -c '[ -x "$$JAVA_HOME/bin/javac" ]' || { echo "JMH needs a Java with a compiler, and the one in use ($$(cat .tools/java-home)) has none: install a JDK 17 or later, run \`make setup\` and try again." >&2; exit 1; }
 	@scripts/sbt "benchmarks/Jmh/run $(ARGS)"
 
 clean: ## remove what was built (.venv and .tools stay)
-	@rm -rf dist target project/target project/project jvm/*/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf dist site target project/target project/project jvm/*/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find python tests integration examples scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -45,11 +45,6 @@ val sparkJava = Seq(
   "-Dio.netty.tryReflectionSetAccessible=true"
 )
 
-/** Spark's messages on the terminal are warnings only. */
-val sparkLog = Def.setting {
-  s"-Dlog4j2.configurationFile=${(ThisBuild / baseDirectory).value / "project" / "log4j2.properties"}"
-}
-
 lazy val dist =
   taskKey[File]("The jar for spark-submit in dist/, under its full name and, for the main Spark, as core.jar.")
 
@@ -68,7 +63,8 @@ lazy val spark = (project in file("jvm/spark"))
     libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark") % Provided,
     Test / unmanagedSourceDirectories +=
       baseDirectory.value / "src" / "test" / (if (Versions.sparkMinor == "4.0") "spark-4.0" else "spark-4.1"),
-    Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false", sparkLog.value),
+    Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false"),
+    Test / javaOptions += s"-Dlog4j2.configurationFile=${(ThisBuild / baseDirectory).value / "project" / "log4j2.properties"}",
     // One jar with everything that it needs inside, under other package names; its other dependencies are Spark's.
     libraryDependencies += ("org.apache.spark" %% "spark-connect" % Versions.sparkConnect % Provided).intransitive(),
     assembly / assemblyJarName := s"spark-cer_${Versions.sparkMinor}_2.13-${version.value}.jar",
@@ -89,11 +85,7 @@ lazy val benchmarks = (project in file("jvm/benchmarks"))
   .dependsOn(engine, spark)
   .settings(
     name := "spark-cer-benchmarks",
-    libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark"),
-    Compile / run / mainClass := Some("sparkcer.benchmarks.EngineBenchmark"),
-    run / fork := true,
-    run / outputStrategy := Some(StdoutOutput),
-    run / javaOptions ++= sparkJava ++ Seq("-Xmx4g", "-Dspark.ui.enabled=false", sparkLog.value)
+    libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark")
   )
 
 lazy val root = (project in file(".")).aggregate(engine, spark, benchmarks).settings(publish / skip := true)

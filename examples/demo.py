@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 import tempfile
@@ -9,6 +10,7 @@ import time
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 import spark_cer
 from spark_cer import cer
@@ -20,7 +22,7 @@ WITHIN 30000 [stock_time]"""
 
 SCHEMA = "type STRING, id INT, name STRING, volume INT, price DOUBLE, stock_time BIGINT"
 EVENTS = 20_000
-FILES = 5
+FILES = 8
 
 
 def write_trades(folder: Path) -> None:
@@ -40,22 +42,60 @@ def write_trades(folder: Path) -> None:
         time.sleep(0.01)  # a stream of files is read by their age
 
 
-def quiet_session() -> SparkSession:
-    """spark_cer.session(), with Spark's own progress bars and start-up messages off: this demo has its own."""
-    quiet = Path(__file__).parent / "log4j2.properties"
+def quiet_session(log: Path) -> SparkSession:
+    """spark_cer.session(), with all that Java and Spark say while they start and run in a file: this demo has its own
+    messages."""
     builder = (
         SparkSession.builder.master("local[*]")
         .appName("spark-cer demo")
         .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={quiet.as_uri()}")
     )
-    return spark_cer.configure(builder).getOrCreate()
+    terminal = os.dup(2)
+    with log.open("wb") as out:
+        os.dup2(out.fileno(), 2)  # which Java inherits
+    try:
+        return spark_cer.configure(builder).getOrCreate()
+    except Exception:
+        say(f"Spark did not start; what it said is in {log}")
+        raise
+    finally:
+        os.dup2(terminal, 2)
+        os.close(terminal)
 
 
 def say(text: str) -> None:
     print(text, flush=True)
+
+
+def progress_line(text: str) -> None:
+    """A line that the next one replaces; where no terminal shows it, nothing."""
+    if sys.stdout.isatty():
+        print(f"\r\033[K{text}", end="", flush=True)
+
+
+def follow(running: StreamingQuery) -> None:
+    """Shows how far the stream is, until it has read all files."""
+    started = time.time()
+    while True:
+        active = running.isActive
+        done = [progress for progress in running.recentProgress if progress["numInputRows"]]
+        trades = sum(progress["numInputRows"] for progress in done)
+        found = sum(row["matches"] for progress in done for row in progress["observedMetrics"].values())
+        bar = "█" * (20 * len(done) // FILES)
+        seconds = time.time() - started
+        progress_line(
+            f"  {bar:░<20}  {len(done)} of {FILES} files  {trades:>6,} trades  {found:>6,} matches  {seconds:>4.1f} s"
+        )
+        if not active:
+            break
+        time.sleep(0.1)
+    progress_line("")
+    error = running.exception()
+    if error is not None:
+        raise error
 
 
 def main() -> None:
@@ -63,20 +103,29 @@ def main() -> None:
     trades_dir = folder / "trades"
     trades_dir.mkdir()
     write_trades(trades_dir)
-    say(f"Wrote {EVENTS:,} trades as CSV to {trades_dir}")
+    say(f"{EVENTS:,} trades, as CSV, in {trades_dir}")
+    say(f"\nThe query: a sale above 20, and within 30 seconds a purchase below 5.\n{QUERY}\n")
     say("Starting Spark ...")
-    spark = quiet_session()
-    say(f"\nThe query:\n{QUERY}\n")
+    spark = quiet_session(folder / "spark.log")
 
-    columns = ["start", "end", "x.name AS sold", "x.price AS sold_at", "y.name AS bought", "y.price AS bought_at"]
+    columns = [
+        "date_format(timestamp_millis(start), 'HH:mm:ss.SSS') AS start",
+        "date_format(timestamp_millis(end), 'HH:mm:ss.SSS') AS end",
+        "x.name AS sold",
+        "x.price AS sold_at",
+        "y.name AS bought",
+        "y.price AS bought_at",
+    ]
     events = spark.read.schema(SCHEMA).csv(str(trades_dir), header=True)
     started = time.time()
     matches = events.transform(cer(QUERY, time="stock_time")).cache()
     found = matches.count()
-    say(f"As a batch: {found:,} matches in {time.time() - started:.1f} s. The first of them:")
+    say(f"As a batch: {found:,} matches in {time.time() - started:.1f} s. The first of them:\n")
     matches.orderBy("end", "start").selectExpr(*columns).show(8, truncate=False)
 
+    say("As a stream, file by file:")
     stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).csv(str(trades_dir), header=True)
+    started = time.time()
     running = (
         stream.transform(cer(QUERY, time="stock_time"))
         .writeStream.format("memory")
@@ -85,16 +134,9 @@ def main() -> None:
         .trigger(availableNow=True)
         .start()
     )
-    say("As a stream, file by file:")
-    shown = 0
-    while running.isActive or shown < len(running.recentProgress):
-        time.sleep(0.1)
-        for progress in running.recentProgress[shown:]:
-            shown += 1
-            batch, rows, rate = (progress[name] for name in ("batchId", "numInputRows", "processedRowsPerSecond"))
-            say(f"  micro-batch {batch + 1} of {FILES}: {rows:,} trades, {rate:,.0f} a second")
+    follow(running)
     live = spark.table("live")
-    say(f"As a stream: {live.count():,} matches. The last of them:")
+    say(f"As a stream: {live.count():,} matches in {time.time() - started:.1f} s. The last of them:\n")
     live.orderBy("end", "start", ascending=False).selectExpr(*columns).show(8, truncate=False)
 
     if {row.match_id for row in live.collect()} != {row.match_id for row in matches.collect()}:

@@ -19,7 +19,11 @@ class Metadata(MetadataHookInterface):
         """PySpark is an extra, so that installing never replaces the Spark of a platform."""
         major, minor, _ = versions(self.root)["spark"].split(".")
         spark = f">={major}.{minor},<{major}.{int(minor) + 1}"
-        metadata["optional-dependencies"] = {"spark": [f"pyspark{spark}"], "connect": [f"pyspark[connect]{spark}"]}
+        metadata["optional-dependencies"] = {
+            "spark": [f"pyspark{spark}"],
+            "connect": [f"pyspark[connect]{spark}"],
+            "plot": ["altair>=5.5", "vl-convert-python>=1.7"],
+        }
 
 
 class Jar(BuildHookInterface):  # type: ignore[type-arg]

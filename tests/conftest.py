@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -17,11 +18,20 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "2",
+    "spark.sql.extensions": "sparkcer.CerExtension",  # for cer() in SQL
 }
 
 
+@pytest.fixture(scope="session")
+def spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The working folder of the classic session's Java process."""
+    return tmp_path_factory.mktemp("spark")
+
+
 @pytest.fixture(scope="session", params=["classic", "connect"])
-def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark(
+    request: pytest.FixtureRequest, spark_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SparkSession]:
     """First a classic session, and when all tests have run on it, a session on a Spark Connect server."""
     with ExitStack() as resources:
         if request.param == "classic":
@@ -32,7 +42,10 @@ def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             folder = tmp_path_factory.mktemp("connect-server")
             url = resources.enter_context(connect_server(folder, {**SETTINGS, **WITH_CER}))
             builder = SparkSession.builder.remote(url)
+        here = Path.cwd()
+        os.chdir(spark_folder)
         session = spark_cer.configure(builder).getOrCreate()
+        os.chdir(here)
         resources.callback(session.stop)
         yield session
     os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # PySpark leaves it behind

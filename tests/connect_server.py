@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
+import pytest
 
 from spark_cer._jar import jar
 from spark_cer._session import PLUGIN
@@ -31,6 +32,11 @@ def free_port() -> int:
 def listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("localhost", port)) == 0
+
+
+# For tests of what there is on one kind of session alone.
+only_classic = pytest.mark.parametrize("spark", ["classic"], indirect=True)
+only_connect = pytest.mark.parametrize("spark", ["connect"], indirect=True)
 
 
 def environment() -> dict[str, str]:

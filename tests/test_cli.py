@@ -10,10 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_cer.cli import main
-from tests.connect_server import environment
-
-# The command line has a session of its own.
-only_classic = pytest.mark.parametrize("spark", ["classic"], indirect=True)
+from tests.connect_server import environment, only_classic
 
 QUERY = """
 SELECT x, y[name] FROM Trades WHERE (SELL AS x ; BUY AS y)

@@ -13,13 +13,11 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 
 from spark_cer import cer
-from tests.connect_server import environment
+from tests.connect_server import environment, only_connect
 
 ROOT = Path(__file__).parent.parent
 QUERY = "SELECT * FROM S WHERE (SELL AS x ; BUY AS y) FILTER x[price > 20] WITHIN 30 [t]"
 FOUND = {("a", "b"), ("a", "d"), ("f", "h")}
-
-only_connect = pytest.mark.parametrize("spark", ["connect"], indirect=True)
 
 
 def pairs(matches: DataFrame) -> set[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The jar, the session helper, and what the examples print."""
+"""The jar, the session helper, and the demo."""
 
 from __future__ import annotations
 
@@ -96,14 +96,3 @@ def test_the_demo() -> None:
     assert len({n for _, n in counts}) == 1
     assert int(counts[0][1].replace(",", "")) > 1000
     assert done.stdout.rstrip().endswith("Batch and stream gave the same matches.")
-
-
-def readme_blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-
-
-def test_the_readme_examples_print_what_they_say(tmp_path: Path) -> None:
-    done = run("\n".join(readme_blocks("python")), tmp_path)
-    assert done.returncode == 0, done.stderr
-    printed = "\n".join(block.strip() for block in readme_blocks("text"))
-    assert "\n".join(line for line in done.stdout.splitlines() if line) == printed

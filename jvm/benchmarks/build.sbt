@@ -1,7 +1,9 @@
-// The runners measure in a Java of their own, with nothing else in it and a collector that takes no time from its thread.
+// The runners measure in a Java of their own, with nothing else in it: the engine with a collector that takes no time from
+// its thread, Spark (-Dbench.gc=G1) with the one that it has unless told otherwise.
 Compile / run / mainClass := Some("sparkcer.benchmarks.EngineBenchmark")
 run / fork := true
-run / javaOptions ++= Seq("-Xmx4g", "-XX:+UseSerialGC", "-Dspark.ui.enabled=false")
+run / baseDirectory := (ThisBuild / baseDirectory).value // files that are named on the command line
+run / javaOptions ++= Seq("-Xmx4g", s"-XX:+Use${sys.props.getOrElse("bench.gc", "Serial")}GC", "-Dspark.ui.enabled=false")
 
 // For SparkBenchmark: what Spark needs opened, as in the tests of the Spark layer, and its log.
 run / javaOptions ++= (LocalProject("spark") / Test / javaOptions).value.filterNot(_.startsWith("-Xmx"))

@@ -1,6 +1,9 @@
 package sparkcer.benchmarks
 
+import java.nio.file.{Files, Path, Paths}
+
 import scala.collection.mutable
+import scala.jdk.CollectionConverters._
 
 import sparkcer.engine.evaluate.Program
 
@@ -15,10 +18,17 @@ import sparkcer.engine.evaluate.Program
   *
   * {{{
   * sbt "benchmarks/run --only S3.* --rounds 9"
+  * sbt "benchmarks/run --only S3-noend-w.* --write docs/throughput.tsv"
   * }}}
   */
 object EngineBenchmark {
-  final private case class Options(events: Int = 500000, rounds: Int = 7, warmUp: Int = 3, only: String = ".*")
+  final private case class Options(
+      events: Int = 500000,
+      rounds: Int = 7,
+      warmUp: Int = 3,
+      only: String = ".*",
+      write: Option[Path] = None
+  )
 
   def main(args: Array[String]): Unit = {
     val options = read(args.toList, Options())
@@ -30,10 +40,19 @@ object EngineBenchmark {
         if (round > options.warmUp) result.add(visit, masked, outcome)
       }
     }
+    options.write.foreach(write(_, results.map(_._2)))
     println(Result.header)
     results.foreach(r => println(r._2.row))
     println()
     new Bars(results.toMap).lines.foreach(println)
+  }
+
+  /** The update rates as a table for other programs, with the machine as its first line. */
+  private def write(path: Path, results: Vector[Result]): Unit = {
+    val machine =
+      s"# ${Runtime.getRuntime.availableProcessors} cores, one of them in use, Java ${Runtime.version.feature}"
+    val rows = results.map(r => f"${r.workload.name}\t${r.update(masked = false)}%.1f\t${r.update(masked = true)}%.1f")
+    Files.write(path, (machine +: "query\tpredicates\tmasks" +: rows).asJava): Unit
   }
 
   private def prepare(options: Options): Vector[Run] = {
@@ -56,7 +75,10 @@ object EngineBenchmark {
     case "--rounds" :: n :: rest   => read(rest, o.copy(rounds = n.toInt))
     case "--warm-up" :: n :: rest  => read(rest, o.copy(warmUp = n.toInt))
     case "--only" :: regex :: rest => read(rest, o.copy(only = regex))
+    case "--write" :: path :: rest => read(rest, o.copy(write = Some(Paths.get(path))))
     case other :: _                =>
-      throw new IllegalArgumentException(s"'$other'? Use --events N, --rounds N, --warm-up N, --only REGEX (of names).")
+      throw new IllegalArgumentException(
+        s"'$other'? Use --events N, --rounds N, --warm-up N, --only REGEX (of names), --write FILE."
+      )
   }
 }

@@ -1,0 +1,53 @@
+"""A checkout that was left: something went into the cart, nothing was bought, the visitor left.
+
+`NOT(buy):+` is one event or more, none of which is a purchase. Several things in the cart begin several matches that
+end together; SELECT NEXT keeps the one that begins first.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+
+import spark_cer
+from spark_cer import cer
+
+QUERY = """
+    SELECT NEXT cart, leave FROM Clicks
+    WHERE (cart : NOT(buy):+ : leave) OR (cart : leave)
+    PARTITION BY [visit]
+    WITHIN 1 hour"""
+
+ITEMS = {"lamp": 40, "chair": 120, "desk": 310, "rug": 85}
+
+
+def clicks() -> list[tuple[datetime, str, str, str | None, int | None]]:
+    """Eight visits to a shop: some look around, some fill a cart, some of those buy."""
+    rng = random.Random(3)
+    events: list[tuple[datetime, str, str, str | None, int | None]] = []
+    for visit in range(8):
+        at = datetime(2026, 3, 2, 10) + timedelta(minutes=rng.randrange(60))
+        steps = [
+            "view",
+            *rng.choices(["view", "cart"], k=rng.randrange(2, 6)),
+            *rng.choice([["buy"], ["buy"], ["view"], []]),
+        ]
+        for step in [*steps, "leave"]:
+            item = rng.choice(list(ITEMS)) if step in ("view", "cart") else None
+            events.append((at, step, f"v{visit}", item, ITEMS[item] if item else None))
+            at += timedelta(seconds=rng.randrange(10, 120))
+    return events
+
+
+def main() -> None:
+    spark = spark_cer.session()
+    events = spark.createDataFrame(clicks(), "ts TIMESTAMP, type STRING, visit STRING, item STRING, price INT")
+    found = events.transform(cer(QUERY, time="ts"))
+    print("Left with something in the cart:")
+    found.orderBy("visit").selectExpr(
+        "visit", "cart.item AS first_item", "cart.price", "start AS filled", "end AS gone"
+    ).show(truncate=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""Every snippet of README.md and docs/ does what the page says.
+
+A page's blocks run in order, in one namespace and one folder:
+
+- ``python`` is executed, ``console`` has lines ``$ spark-cer …`` that go to the command, ``sql`` is shown as Spark shows it;
+- a ``text`` block right after one of these is what it prints; without one it must print nothing;
+- ``ceql`` is a query, or with ``pattern`` after it only a pattern, which the engine must take;
+- a block with ``title="name"`` is also a file of that name.
+
+`CER_UPDATE=1` writes the ``text`` blocks anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from pyspark.sql import SparkSession
+
+from scripts import chart, diagrams
+from spark_cer import cer
+from spark_cer.cli import main
+from tests.connect_server import only_classic
+
+ROOT = Path(__file__).parent.parent
+PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)[ \t]*([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What is written down for people and cannot run here: other tools, another language.
+ONLY_SHOWN = {"sh", "scala", "csv", "plain"}
+
+
+class Block(NamedTuple):
+    language: str
+    rest: str
+    code: str
+    begin: int
+    end: int
+
+
+def blocks(page: str) -> list[Block]:
+    return [Block(found[1], found[2], found[3], found.start(3), found.end(3)) for found in BLOCK.finditer(page)]
+
+
+@pytest.fixture
+def folder(spark_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder, for Python and for Spark, empty for each page."""
+    monkeypatch.chdir(spark_folder)
+    yield spark_folder
+    for left in spark_folder.iterdir():
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+
+def printed(block: Block, names: dict[str, Any]) -> str:
+    """What a block prints."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        if block.language == "python":
+            exec(compile(block.code, "snippet", "exec"), names)
+        elif block.language == "sql":
+            names["spark"].sql(block.code).show(truncate=False)
+        else:
+            for line in block.code.splitlines():
+                assert line.startswith("$ spark-cer "), line
+                main(shlex.split(line)[2:])
+    return "\n".join(line.rstrip() for line in out.getvalue().strip("\n").splitlines())
+
+
+@only_classic
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page(spark: SparkSession, folder: Path, name: str) -> None:
+    page = (ROOT / name).read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "snippet", "spark": spark}
+    output: str | None = None
+    changed = page
+    for block in blocks(page):
+        if block.language == "text":
+            assert output is not None, f"{name}: nothing prints\n{block.code}"
+            if os.environ.get("CER_UPDATE"):
+                changed = changed.replace(f"```text\n{block.code}```", f"```text\n{output}\n```", 1)
+            else:
+                assert output == block.code.rstrip("\n"), f"in {name}"
+            output = None
+            continue
+        assert not output, f"{name}: a text block should show\n{output}"
+        output = None
+        if title := re.search(r'title="([^"]+)"', block.rest):
+            (folder / title[1]).write_text(block.code, encoding="utf-8")
+        if block.language in ("python", "sql", "console"):
+            output = printed(block, names)
+        elif block.language == "ceql":
+            query = f"SELECT * FROM S WHERE {block.code}" if "pattern" in block.rest else block.code
+            assert cer(query).plan, block.code
+        else:
+            assert block.language in ONLY_SHOWN, f"{name}: a block of {block.language}"
+    assert not output, f"{name}: a text block should show\n{output}"
+    if changed != page:
+        (ROOT / name).write_text(changed, encoding="utf-8")
+
+
+def test_fences_are_all_named() -> None:
+    """A fence without a language, or an indented block, would escape the test above."""
+    for name in PAGES:
+        opened = re.findall(r"^```(.*)$", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)[::2]
+        assert all(re.match(r"\w", fence) for fence in opened), name
+
+
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(
+        line, capture_output=True, text=True, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    html = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "site").rglob("*.html"))
+    # Everything a page loads is in the site itself.
+    loaded = re.findall(
+        r'<(?:script|img|link rel="(?:stylesheet|preconnect|icon)")[^>]*?(?:src|href)="(http[^"]+)"', html
+    )
+    assert loaded == []
+
+
+@only_classic
+def test_the_pictures_show_what_the_engine_finds(spark: SparkSession) -> None:
+    """`make diagrams` draws them anew."""
+    drawn = diagrams.drawings()
+    kept = {path.name: path.read_text(encoding="utf-8") for path in diagrams.FOLDER.glob("*.svg")}
+    assert kept.keys() - drawn.keys() == {"timeline.svg"}
+    assert drawn == {name: kept.get(name) for name in drawn}
+
+
+def test_the_chart_shows_what_was_measured() -> None:
+    table = (ROOT / "docs/throughput.tsv").read_text(encoding="utf-8")
+    spec = chart.chart(table).to_dict()
+    drawn = {(point["window"], point["rate"]) for point in spec["data"]["values"]}
+    rows = [line.split("\t") for line in table.splitlines()[2:]]
+    assert drawn == {(int(name.rsplit("w", 1)[1]) / 1000, float(rate)) for name, *rates in rows for rate in rates}
+    picture = (ROOT / "docs/throughput.svg").read_text(encoding="utf-8")
+    assert table.splitlines()[0].removeprefix("# ") in picture
+    assert all(f">{int(rate + 0.5)}<" in picture for _, rate in drawn)

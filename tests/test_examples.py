@@ -1,0 +1,36 @@
+"""The examples print what the text beside each of them says. `CER_UPDATE=1` writes the texts anew."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.connect_server import only_classic
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+# The demo has a test of its own, in a process of its own.
+SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "demo")
+
+
+@only_classic
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_example(spark: SparkSession, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main()
+    printed = capsys.readouterr().out
+    beside = EXAMPLES / f"{name}.txt"
+    if os.environ.get("CER_UPDATE"):
+        beside.write_text(printed, encoding="utf-8")
+    assert printed == beside.read_text(encoding="utf-8")
+
+
+def test_there_are_six() -> None:
+    assert SCRIPTS == ["brute_force", "card_testing", "checkout", "iot_alarm", "stock_reversal", "taxi_chain"]
