@@ -4,7 +4,7 @@ A page's blocks run in order, in one namespace and one folder:
 
 - ``python`` is executed, ``console`` has lines ``$ spark-cer …`` that go to the command, ``sql`` is shown as Spark shows it;
 - a ``text`` block right after one of these is what it prints; without one it must print nothing;
-- ``ceql`` is a query, or with ``pattern`` after it only a pattern, which the engine must take;
+- ``ceql`` is a query, which the engine must take;
 - a block with ``title="name"`` is also a file of that name.
 
 `CER_UPDATE=1` writes the ``text`` blocks anew.
@@ -81,12 +81,12 @@ def test_the_page(spark: SparkSession, folder: Path, name: str) -> None:
     page = (ROOT / name).read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "snippet", "spark": spark}
     output: str | None = None
-    changed = page
+    updates: list[tuple[Block, str]] = []
     for block in blocks(page):
         if block.language == "text":
             assert output is not None, f"{name}: nothing prints\n{block.code}"
             if os.environ.get("CER_UPDATE"):
-                changed = changed.replace(f"```text\n{block.code}```", f"```text\n{output}\n```", 1)
+                updates.append((block, f"{output}\n"))
             else:
                 assert output == block.code.rstrip("\n"), f"in {name}"
             output = None
@@ -98,17 +98,18 @@ def test_the_page(spark: SparkSession, folder: Path, name: str) -> None:
         if block.language in ("python", "sql", "console"):
             output = printed(block, names)
         elif block.language == "ceql":
-            query = f"SELECT * FROM S WHERE {block.code}" if "pattern" in block.rest else block.code
-            assert cer(query).plan, block.code
+            assert cer(block.code).plan, block.code
         else:
             assert block.language in ONLY_SHOWN, f"{name}: a block of {block.language}"
     assert not output, f"{name}: a text block should show\n{output}"
-    if changed != page:
-        (ROOT / name).write_text(changed, encoding="utf-8")
+    for block, text in reversed(updates):
+        page = page[: block.begin] + text + page[block.end :]
+    if updates:
+        (ROOT / name).write_text(page, encoding="utf-8")
 
 
 def test_fences_are_all_named() -> None:
-    """A fence without a language, or an indented block, would escape the test above."""
+    """A fence without a language would escape the test above."""
     for name in PAGES:
         opened = re.findall(r"^```(.*)$", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)[::2]
         assert all(re.match(r"\w", fence) for fence in opened), name

@@ -61,15 +61,16 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   /** The columns of one variable: those that `SELECT x[a, b]` names, in that order. */
   def attributes(c: Program.Column): Option[Vector[StructField]] = c.attributes.map(_.map(column(_, "SELECT")))
 
-  private val eventType: Column =
+  /** The type column. Without one, the type of all events is the name in FROM. */
+  private val eventType: Option[Column] =
     options.eventType.map(option(_, "type")).orElse(schema.find(f => same(f.name, "type"))) match {
-      case Some(f) if f.dataType == StringType => df(quoted(f.name))
+      case Some(f) if f.dataType == StringType => Some(df(quoted(f.name)))
       case Some(f)                             =>
         throw new CerException(
           "CER_TYPE_MISMATCH",
           s"[CER_TYPE_MISMATCH] The type column '${f.name}' is ${f.dataType.sql}, and must be STRING."
         )
-      case None => lit(query.from.head.value)
+      case None => None
     }
 
   /** The delay of the watermark, if it is on the time column, in the units of the clock. */
@@ -99,7 +100,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   lazy val guards: Seq[Column] = program.guards.map(guard)
 
   private def guard(g: Guard): Column = {
-    val ofType = eventType === lit(g.eventType)
+    val ofType = eventType.fold(lit(g.eventType == query.from.head.value))(_ === lit(g.eventType))
     val kind = g.stream.zip(stream).fold(ofType) { case (name, column) => column === lit(name) && ofType }
     val holds = g.holds.toVector.sortBy(_.sql).map(predicate)
     val fails = g.fails.toVector.sortBy(_.sql).map(p => not(coalesce(predicate(p), lit(false))))
