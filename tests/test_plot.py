@@ -144,21 +144,20 @@ def test_a_stream_in_pictures(spark: SparkSession, trades: DataFrame, tmp_path: 
     assert found == {"matches": 2, "late": 0}
 
 
-def progress(**fields: Any) -> dict[str, Any]:
-    return {
-        "batchId": 3,
-        "timestamp": "2026-03-02T09:00:00.000Z",
-        "inputRowsPerSecond": float("nan"),
-        "processedRowsPerSecond": 10.0,
-        "observedMetrics": {},
-        **fields,
-    }
+def progress(observed: dict[str, Row]) -> SimpleNamespace:
+    return SimpleNamespace(
+        batchId=3,
+        timestamp="2026-03-02T09:00:00.000Z",
+        inputRowsPerSecond=float("nan"),
+        processedRowsPerSecond=10.0,
+        observedMetrics=observed,
+    )
 
 
 def test_figures_of_several_queries_are_added() -> None:
     metrics = Row(matches=2, late=1, held=4, keys=5, nodes=6)
     both = {"spark_cer_1": metrics, "spark_cer_2": metrics, "other": Row(rows=1)}
-    stream: Any = SimpleNamespace(name=None, id="7", recentProgress=[progress(observedMetrics=both)])
+    stream: Any = SimpleNamespace(name=None, id="7", recentProgress=[progress(both)])
     spec = plot.throughput(stream).to_dict()
     assert spec["title"]["text"] == "stream 7"
     points = [value for panel in spec["vconcat"] for value in panel["data"]["values"]]
@@ -178,7 +177,7 @@ def test_a_stream_without_progress_or_metrics() -> None:
         PySparkValueError, match=r"The stream has no progress yet: draw it after its first micro-batch."
     ):
         plot.throughput(silent)
-    other: Any = SimpleNamespace(name="s", id="7", recentProgress=[progress()])
+    other: Any = SimpleNamespace(name="s", id="7", recentProgress=[progress({})])
     assert len(plot.throughput(other).to_dict()["vconcat"]) == 1
 
 

@@ -226,14 +226,23 @@ def _samples(progress: Any) -> list[dict[str, Any]]:
     """The figures of one micro-batch, each as a point. Several queries of one stream are added up."""
     figures: dict[str, float] = {}
     for name, field in (("arriving", "inputRowsPerSecond"), ("processed", "processedRowsPerSecond")):
-        rate = progress[field]
+        rate = getattr(progress, field)
         if rate is not None and math.isfinite(rate):
             figures[name] = rate
-    for name, row in (progress["observedMetrics"] or {}).items():
+    for name, row in (progress.observedMetrics or {}).items():
         if name.startswith("spark_cer_"):
+            values = _observed(row)
             for metric in ("matches", "late", "held", "keys", "nodes"):
-                figures[metric] = figures.get(metric, 0) + row[metric]
+                figures[metric] = figures.get(metric, 0) + values[metric]
     return [
-        {"batch": progress["batchId"], "time": progress["timestamp"], "metric": metric, "value": value}
+        {"batch": progress.batchId, "time": progress.timestamp, "metric": metric, "value": value}
         for metric, value in figures.items()
     ]
+
+
+def _observed(row: Row) -> dict[str, Any]:
+    """The values of an observed row by name. On Spark Connect, PySpark leaves names and values apart."""
+    found = row.asDict()
+    if set(found) == {"schema", "values"}:
+        return dict(zip([field["name"] for field in found["schema"]["fields"]], found["values"], strict=True))
+    return found
