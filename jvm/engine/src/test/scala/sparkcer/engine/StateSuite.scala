@@ -6,52 +6,12 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 import sparkcer.engine.evaluate.{Evaluator, Partitions, Program}
 import sparkcer.engine.state.{Frame, StateException}
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators._
+import sparkcer.engine.testkit.Generators.{correlatedCase, plainCase}
 
 /** Saved state: wherever a stream is cut, what is loaded goes on as if nothing had happened; and what is no saved state
   * is refused with a reason.
   */
-class StateSuite extends Properties {
-  import StateSuite._
-
-  override def cases: Int = 2000
-
-  private val action: Gen[Action] = Gen.frequency(
-    2 -> GoOn,
-    1 -> Save(full = true, restart = false),
-    2 -> Save(full = false, restart = false),
-    1 -> Save(full = true, restart = true),
-    3 -> Save(full = false, restart = true)
-  )
-  implicit private val plans: Arbitrary[List[Action]] = Arbitrary(Gen.listOfN(9, action))
-  implicit private val shrinkPlan: Shrink[List[Action]] = Shrink.withLazyList { plan =>
-    plan.indices.to(LazyList).filter(plan(_) != GoOn).map(plan.updated(_, GoOn))
-  }
-
-  property("a stream may be cut anywhere") {
-    forAll { (c: Case, plan: List[Action], expire: Boolean, tiny: Boolean) =>
-      val options = Harness.Options(if (tiny) Evaluator.Limits(states = 2) else Evaluator.Limits(), expire = expire)
-      c.program.fold(Prop.undecided) { program =>
-        val found = cut(new Harness(program, options), c.events.zip(plan))
-        val right = Harness.run(program, c.events)
-        (found == right) :| Match.difference(found, right)
-      }
-    }
-  }
-
-  private def cut(harness: Harness, steps: Seq[(Event, Action)]): Set[Match] = {
-    var pieces = Vector(harness.save())
-    steps.foreach { case (event, action) =>
-      harness.feed(Seq(event))
-      action match {
-        case GoOn                => ()
-        case Save(full, restart) =>
-          pieces = if (full) Vector(harness.save()) else pieces :+ harness.saveChanges()
-          if (restart) harness.restart(pieces)
-      }
-    }
-    harness.matches
-  }
+class StateSuite extends CutAnywhere(plainCase) {
 
   private val program = Program("SELECT * FROM S WHERE (A+ ; B) AS x PARTITION BY [k] WITHIN 4 [t]")
   private val saved = new Harness(program).feed(Event.stream("A(k=x) A(k=y) A(k=x) X(k=z) A(k=y)")).save()
@@ -106,7 +66,54 @@ class StateSuite extends Properties {
   }
 }
 
-object StateSuite {
+/** The same for queries that compare events. */
+class CorrelatedStateSuite extends CutAnywhere(correlatedCase)
+
+abstract class CutAnywhere(generator: Gen[Case]) extends Properties {
+  import CutAnywhere._
+
+  override def cases: Int = 2000
+  implicit private val arbitrary: Arbitrary[Case] = Arbitrary(generator)
+
+  private val action: Gen[Action] = Gen.frequency(
+    2 -> GoOn,
+    1 -> Save(full = true, restart = false),
+    2 -> Save(full = false, restart = false),
+    1 -> Save(full = true, restart = true),
+    3 -> Save(full = false, restart = true)
+  )
+  implicit private val plans: Arbitrary[List[Action]] = Arbitrary(Gen.listOfN(9, action))
+  implicit private val shrinkPlan: Shrink[List[Action]] = Shrink.withLazyList { plan =>
+    plan.indices.to(LazyList).filter(plan(_) != GoOn).map(plan.updated(_, GoOn))
+  }
+
+  property("a stream may be cut anywhere") {
+    forAll { (c: Case, plan: List[Action], expire: Boolean, tiny: Boolean) =>
+      val options = Harness.Options(if (tiny) Evaluator.Limits(states = 2) else Evaluator.Limits(), expire = expire)
+      c.program.fold(Prop.undecided) { program =>
+        val found = cut(new Harness(program, options), c.events.zip(plan))
+        val right = Harness.run(program, c.events)
+        (found == right) :| Match.difference(found, right)
+      }
+    }
+  }
+
+  private def cut(harness: Harness, steps: Seq[(Event, Action)]): Set[Match] = {
+    var pieces = Vector(harness.save())
+    steps.foreach { case (event, action) =>
+      harness.feed(Seq(event))
+      action match {
+        case GoOn                => ()
+        case Save(full, restart) =>
+          pieces = if (full) Vector(harness.save()) else pieces :+ harness.saveChanges()
+          if (restart) harness.restart(pieces)
+      }
+    }
+    harness.matches
+  }
+}
+
+object CutAnywhere {
 
   /** What may happen after an event. */
   sealed private trait Action

@@ -1,0 +1,119 @@
+package sparkcer.engine.correlate
+
+import scala.collection.immutable.ArraySeq
+import scala.collection.mutable
+import scala.collection.mutable.ArrayBuffer
+
+/** What configurations have in common whose registers differ in their values only: the states of their cells, and of
+  * which kind each content is. For each class of events it is known once for the whole shape which of its configurations
+  * an event can move at all.
+  */
+final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], machine: Machine) {
+  import Shape._
+
+  private var verdicts = new Array[Verdict](16)
+
+  /** How configurations of this shape can be looked up, in order of discovery. */
+  val keys = ArrayBuffer.empty[Key]
+
+  def verdict(cls: Int, maskOf: Int => Array[Long]): Verdict = {
+    if (cls >= verdicts.length) verdicts = java.util.Arrays.copyOf(verdicts, math.max(cls + 1, 2 * verdicts.length))
+    if (verdicts(cls) == null) verdicts(cls) = decide(cls, maskOf)
+    verdicts(cls)
+  }
+
+  def forgetClasses(): Unit = verdicts = new Array[Verdict](16)
+
+  /** An event leaves a configuration as it is when each of its cells can wait and none can do anything else. What else
+    * it may do needs certain values in certain registers, or it may do it whatever they are.
+    */
+  private def decide(cls: Int, maskOf: Int => Array[Long]): Verdict =
+    if (machine.notices(flag)) Scan
+    else {
+      val probes = mutable.LinkedHashSet.empty[(Int, ArraySeq[Int], ArraySeq[Int])]
+      val always = cells.indices.exists { i =>
+        val arcs = machine.arcs(cells(i).state, cls, maskOf)
+        val (waiting, moving) = arcs.partition(_.waits)
+        waiting.isEmpty || moving.exists { arc =>
+          arc.needs(cells(i).kinds.toArray) match {
+            case None                         => false
+            case Some(needs) if needs.isEmpty => true
+            case Some(needs)                  =>
+              probes += ((i, needs.map(_._1).to(ArraySeq), needs.map(_._2).to(ArraySeq)))
+              false
+          }
+        }
+      }
+      if (always) Scan
+      else if (probes.isEmpty) Skip
+      else
+        new Probes(probes.iterator.map { case (cell, places, terms) =>
+          val key = new Key(cell, places)
+          if (!keys.contains(key)) keys += key
+          new Probe(keys.indexOf(key), terms.toArray)
+        }.toArray)
+    }
+}
+
+private[engine] object Shape {
+
+  /** A state, and the kinds of its contents. */
+  final case class Kind(state: Int, kinds: ArraySeq[Int]) {
+    def is(c: Cell): Boolean =
+      c.state == state && kinds.indices.forall(i => Content.kind(c.registers(i)) == kinds(i))
+  }
+
+  /** The contents of some places in a cell, as what a configuration is looked up by. */
+  final case class Key(cell: Int, places: ArraySeq[Int]) {
+    def of(c: Cell): AnyRef =
+      if (places.length == 1) c.registers(places(0)) else new Tuple(places.map(c.registers(_)).toArray)
+  }
+
+  final class Tuple(val contents: Array[AnyRef]) {
+    override val hashCode: Int = java.util.Arrays.hashCode(contents)
+    override def equals(other: Any): Boolean = other match {
+      case t: Tuple => java.util.Arrays.equals(contents, t.contents)
+      case _        => false
+    }
+  }
+
+  /** Which configurations of a shape an event may move. */
+  sealed trait Verdict
+  case object Skip extends Verdict
+  case object Scan extends Verdict
+  final class Probes(val probes: Array[Probe]) extends Verdict
+
+  /** Those found under the values of some terms of the event. */
+  final class Probe(val key: Int, terms: Array[Int]) {
+
+    /** null if one of them is NULL, which is equal to nothing. */
+    def of(now: Now): AnyRef =
+      if (terms.length == 1) now.value(terms(0))
+      else {
+        val values = new Array[AnyRef](terms.length)
+        var i = 0
+        while (i < terms.length) {
+          values(i) = now.value(terms(i))
+          if (values(i) == null) return null
+          i += 1
+        }
+        new Tuple(values)
+      }
+  }
+}
+
+/** The shapes met so far. */
+final private[engine] class Shapes(machine: Machine) {
+  private val known = mutable.HashMap.empty[(Int, ArraySeq[Shape.Kind]), Shape]
+
+  def of(c: Configuration): Shape = {
+    val kinds = c.parts.iterator.flatten
+      .map(cell => Shape.Kind(cell.state, cell.registers.iterator.map(Content.kind).to(ArraySeq)))
+      .distinct
+      .to(ArraySeq)
+      .sortBy(k => (k.state, k.kinds.mkString))
+    known.getOrElseUpdate((c.flag, kinds), new Shape(c.flag, kinds, machine))
+  }
+
+  def forgetClasses(): Unit = known.values.foreach(_.forgetClasses())
+}
