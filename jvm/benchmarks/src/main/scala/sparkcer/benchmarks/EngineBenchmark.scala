@@ -33,7 +33,8 @@ object EngineBenchmark {
       Yardsticks.of(run.workload, options.events).foreach { join =>
         val outcome = join()
         if (round > options.warmUp)
-          joins.updateWith(run.workload.name)(old => Some(old.filter(_.nanos <= outcome.nanos).getOrElse(outcome))): Unit
+          joins
+            .updateWith(run.workload.name)(old => Some(old.filter(_.nanos <= outcome.nanos).getOrElse(outcome))): Unit
       }
     }
     println(Result.header)

@@ -3,8 +3,8 @@ package sparkcer.benchmarks
 import java.util.{ArrayDeque, HashMap}
 
 /** The yardstick for r(x) ; s(x, y) ; t(y) in a window: what a plain hash join in memory does for each event when it
-  * lists nothing. It keeps the r by x and the s by y, takes off at the front what has left the window, and says of each t
-  * whether it closes a match.
+  * lists nothing. It keeps the r by x and the s by y, takes off at the front what has left the window, and says of each
+  * t whether it closes a match.
   */
 final class HashJoin(events: Events, within: Long) {
   private val (types, xs, ys) = (events.column("type"), events.column("x"), events.column("y"))

@@ -37,7 +37,8 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
 
   private def newEvaluator(masked: Boolean): Evaluator =
     if (program.links.isEmpty) new Evaluator(program)
-    else new Evaluator(program, correlation = if (masked) encoded else new ColumnValues(program, events, encoded = false))
+    else
+      new Evaluator(program, correlation = if (masked) encoded else new ColumnValues(program, events, encoded = false))
 
   /** @param visit
     *   every match is visited with each of its events

@@ -110,6 +110,8 @@ class PrinterSuite extends Properties {
       "(x.a + 1) * 2 - -x.b % 3 < abs(y.a, 'it''s', 1.5) / 2",
       "x[a = y.b AND PREV.a < 1] AND (x.a == y.b OR f() < x.a)"
     ).foreach(c => roundTrip(Parser.parse(s"SELECT * FROM S WHERE (A AS x ; B AS y ; S>A ; C AS `my x`) FILTER $c")))
-    roundTrip(Parser.parse("SELECT * FROM S WHERE (A AS x ; B AS `y z` PART-BY [x.a, `y z`.b.c]) ALL C PART-BY [`a b`]"))
+    roundTrip(
+      Parser.parse("SELECT * FROM S WHERE (A AS x ; B AS `y z` PART-BY [x.a, `y z`.b.c]) ALL C PART-BY [`a b`]")
+    )
   }
 }

@@ -19,6 +19,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options) {
   private val query: Query = program.query
   private val same = Bridge.sameName(df)
 
+  if (program.links.nonEmpty)
+    fail("CER_UNSUPPORTED", s"a test between events, '${program.links.head.show}', is not supported yet.", 0)
+
   val keys: Vector[StructField] = query.partitionBy.map(column(_, "PARTITION BY"))
   val time: StructField = timeColumn()
   val order: Option[StructField] = options.order.map(option(_, "order"))

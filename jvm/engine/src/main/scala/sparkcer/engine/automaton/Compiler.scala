@@ -159,8 +159,8 @@ final private[automaton] class Compiler(text: String) {
           if (roles == 0) s else s.copy(checks = s.checks :+ Check(id, roles, holds = true))
         }
         beginning(fragment, Set(id))
-      case Condition.And(parts)  => parts.foldLeft(fragment)(filter)
-      case or: Condition.Or      => new Disjunction(this, fragment, or).result()
+      case Condition.And(parts) => parts.foldLeft(fragment)(filter)
+      case or: Condition.Or     => new Disjunction(this, fragment, or).result()
       case c: Condition.Compare => throw new IllegalStateException(s"$c is not resolved")
     }
 
@@ -223,7 +223,9 @@ final private[automaton] class Compiler(text: String) {
     val bySource = usable.groupBy(_.from)
     // Without empty steps: a state is the target of a step, and its transitions are those of all states it reaches empty.
     def leaving(q: Int): Iterator[(Step, Set[Int])] =
-      after(q).iterator.flatMap { case (p, resets) => bySource.getOrElse(p, Vector.empty).iterator.map(s => (s, resets)) }
+      after(q).iterator.flatMap { case (p, resets) =>
+        bySource.getOrElse(p, Vector.empty).iterator.map(s => (s, resets))
+      }
     val ids = mutable.LinkedHashMap(whole.entry -> 0)
     val queue = mutable.Queue(whole.entry)
     val raw = ArrayBuffer.empty[(Int, Step, Set[Int])]

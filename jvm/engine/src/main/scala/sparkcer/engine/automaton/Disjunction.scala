@@ -115,9 +115,9 @@ private[automaton] object Disjunction {
 
   /** The condition on a formula that binds exactly one event, whatever its variables are called, as one predicate. */
   def onOneEvent(c: Condition): Predicate = c match {
-    case Holds(_, p) => p
-    case And(parts)  => join("AND", parts.map(onOneEvent))
-    case Or(parts)   => join("OR", parts.map(onOneEvent))
+    case Holds(_, p)            => p
+    case And(parts)             => join("AND", parts.map(onOneEvent))
+    case Or(parts)              => join("OR", parts.map(onOneEvent))
     case Linked(_) | _: Compare => throw new IllegalStateException("one event has no link")
   }
 

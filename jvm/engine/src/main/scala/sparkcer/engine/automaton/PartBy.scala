@@ -22,10 +22,10 @@ private[automaton] object PartBy {
 
   /** The atoms that none of the variables covers. */
   private def uncovered(f: Formula, names: Set[String]): Vector[Formula.Atom] = f match {
-    case a: Formula.Atom                       => if (names(a.variable)) Vector.empty else Vector(a)
-    case Formula.As(_, x) if names(x.value)    => Vector.empty
-    case Formula.Not(_)                        => Vector.empty
-    case other                                 => other.children.flatMap(uncovered(_, names))
+    case a: Formula.Atom                    => if (names(a.variable)) Vector.empty else Vector(a)
+    case Formula.As(_, x) if names(x.value) => Vector.empty
+    case Formula.Not(_)                     => Vector.empty
+    case other                              => other.children.flatMap(uncovered(_, names))
   }
 
   private def fail(problem: String, f: Formula.PartBy, text: String): Nothing =

@@ -20,11 +20,11 @@ private[automaton] object Pushdown {
 
   /** A filter on a variable that the formula cannot bind would always hold: surely a slip. */
   def checkBound(c: Condition, bound: Set[String], text: String): Unit = c match {
-    case Holds(x, _)    => checkBound(x, bound, "FILTER", text)
-    case c: Compare     => (c.left.variables ++ c.right.variables).foreach(checkBound(_, bound, "FILTER", text))
-    case Linked(_)      => ()
-    case And(parts)     => parts.foreach(checkBound(_, bound, text))
-    case Or(parts)      => parts.foreach(checkBound(_, bound, text))
+    case Holds(x, _) => checkBound(x, bound, "FILTER", text)
+    case c: Compare  => (c.left.variables ++ c.right.variables).foreach(checkBound(_, bound, "FILTER", text))
+    case Linked(_)   => ()
+    case And(parts)  => parts.foreach(checkBound(_, bound, text))
+    case Or(parts)   => parts.foreach(checkBound(_, bound, text))
   }
 
   def checkBound(x: Name, bound: Set[String], where: String, text: String): Unit =

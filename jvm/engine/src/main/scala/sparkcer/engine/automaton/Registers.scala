@@ -3,15 +3,15 @@ package sparkcer.engine.automaton
 import sparkcer.engine.ceql.Link
 
 /** What runs remember for the links of an automaton: each link has some registers, and a register is *live* in a state
-  * when a check that a run may still come to reads it. Only live registers are kept, so runs that differ in nothing that
-  * can matter are one.
+  * when a check that a run may still come to reads it. Only live registers are kept, so runs that differ in nothing
+  * that can matter are one.
   *
-  * | link         | registers                                                                        |
-  * |:-------------|:---------------------------------------------------------------------------------|
-  * | Compare      | one for each side: its value, or the values that decide (see [[Link]], `Values`) |
-  * | Same         | the value                                                                        |
-  * | Consecutive  | the value of the last event                                                      |
-  * | Expression   | the events of each variable                                                      |
+  * | link        | registers                                                                        |
+  * |:------------|:---------------------------------------------------------------------------------|
+  * | Compare     | one for each side: its value, or the values that decide (see [[Link]], `Values`) |
+  * | Same        | the value                                                                        |
+  * | Consecutive | the value of the last event                                                      |
+  * | Expression  | the events of each variable                                                      |
   */
 final class Registers private (links: Seq[Link], states: Int, transitions: Seq[Cea.Transition]) {
   import Registers._
@@ -28,7 +28,7 @@ final class Registers private (links: Seq[Link], states: Int, transitions: Seq[C
     val at = first(check.link)
     def others(i: Int) = (check.roles & ~(1 << i)) != 0
     links(check.link) match {
-      case _: Link.Compare                 => Seq(0, 1).filter(others).map(at + _)
+      case _: Link.Compare                    => Seq(0, 1).filter(others).map(at + _)
       case _: Link.Same | _: Link.Consecutive => Seq(at)
       case e: Link.Expression => e.variables.indices.filter(i => others(i) || e.previous && i == 0).map(at + _)
     }

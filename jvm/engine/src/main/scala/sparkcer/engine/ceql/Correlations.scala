@@ -12,11 +12,11 @@ object Correlations {
     val bound = body.variables
     val certain = body.certain
     def walk(c: Condition): Condition = c match {
-      case And(parts)       => And(parts.map(walk))
-      case Or(parts)        => Or(parts.map(walk))
-      case c: Compare       => compare(c, text)
-      case Holds(x, p)      => new Brackets(x, p, bound, certain).result
-      case linked: Linked   => linked
+      case And(parts)     => And(parts.map(walk))
+      case Or(parts)      => Or(parts.map(walk))
+      case c: Compare     => compare(c, text)
+      case Holds(x, p)    => new Brackets(x, p, bound, certain).result
+      case linked: Linked => linked
     }
     walk(condition)
   }
@@ -85,9 +85,9 @@ object Correlations {
     }
 
     private def between(c: Compare): Option[Condition] = (c.left.variables ++ c.right.variables).distinct match {
-      case Vector(y)                     => Some(Holds(y, Predicate(sql(c, _.path))(p.offset)))
+      case Vector(y)                  => Some(Holds(y, Predicate(sql(c, _.path))(p.offset)))
       case names if names.length == 2 => link(c.left, c.operator, c.right)
-      case _                             => None
+      case _                          => None
     }
 
     private def consecutive(c: Compare): Option[Condition] =

@@ -10,7 +10,7 @@ final private[ceql] case class Token(kind: Token.Kind, text: String, start: Int,
   def shown: String = kind match {
     case Token.End  => "the end of the query"
     case Token.Text => text
-    case _         => s"'$text'"
+    case _          => s"'$text'"
   }
 }
 
@@ -172,7 +172,8 @@ private[ceql] object Lexer {
   }
 
   /** The length of the first name of a path, in backticks or not. */
-  def skipName(path: String): Int = if (path.startsWith("`")) skipLiteral(path, 0) else indexOrEnd(path, path.indexOf('.'))
+  def skipName(path: String): Int =
+    if (path.startsWith("`")) skipLiteral(path, 0) else indexOrEnd(path, path.indexOf('.'))
 
   def unquoted(name: String): String =
     if (name.startsWith("`")) name.substring(1, name.length - 1).replace("``", "`") else name

@@ -41,8 +41,8 @@ object Link {
     def show: String = s"${current.variable}[$Prev.${before.sql} ${operator.sign} ${current.sql}]"
   }
 
-  /** Any other expression: holds of every choice of one event for each variable, and where it has PREV, of each event of
-    * the first variable with the one before it.
+  /** Any other expression: holds of every choice of one event for each variable, and where it has PREV, of each event
+    * of the first variable with the one before it.
     *
     * @param own
     *   the variable whose columns are written without a prefix, the first of `variables`; those of the others are

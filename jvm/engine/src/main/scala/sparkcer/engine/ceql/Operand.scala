@@ -6,11 +6,11 @@ sealed trait Operand {
 
   /** The variables it names, in order of appearance. */
   def variables: Vector[Name] = this match {
-    case Attribute(x, _)   => Vector(x)
-    case Literal(_)        => Vector.empty
-    case Call(_, args)     => args.flatMap(_.variables).distinct
-    case Negative(of)      => of.variables
-    case Binary(_, l, r)   => (l.variables ++ r.variables).distinct
+    case Attribute(x, _) => Vector(x)
+    case Literal(_)      => Vector.empty
+    case Call(_, args)   => args.flatMap(_.variables).distinct
+    case Negative(of)    => of.variables
+    case Binary(_, l, r) => (l.variables ++ r.variables).distinct
   }
 
   /** As Spark SQL, with attributes written as the caller wants them. */

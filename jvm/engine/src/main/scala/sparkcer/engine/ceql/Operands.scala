@@ -90,7 +90,9 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
         val inside = operand()
         symbol(")")
         inside
-      } else if (t.kind == Token.Number || t.kind == Token.Text || t.kind == Token.Word && Constants(t.text.toUpperCase)) {
+      } else if (
+        t.kind == Token.Number || t.kind == Token.Text || t.kind == Token.Word && Constants(t.text.toUpperCase)
+      ) {
         index += 1
         Literal(t.text)
       } else if (t.kind == Token.Word && !Words(t.text.toUpperCase) && ahead(1).isSymbol("(")) call()
@@ -133,7 +135,8 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
           Attribute(Name(first.text)(start.start), path(what))
         case Some(o) =>
           // Backticks force the column.
-          val isVariable = first.kind == Token.Word && token.isSymbol(".") && (Previous(first) || o.isVariable(first.text))
+          val isVariable =
+            first.kind == Token.Word && token.isSymbol(".") && (Previous(first) || o.isVariable(first.text))
           if (isVariable) Attribute(Name(if (Previous(first)) Link.Prev else first.text)(start.start), path(what))
           else Attribute(o.variable, shown(first) + (if (token.isSymbol(".")) "." + path(what) else ""))
       }

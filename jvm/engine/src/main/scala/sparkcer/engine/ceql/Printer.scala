@@ -19,11 +19,11 @@ object Printer {
   def print(f: Formula): String = formula(f, Loosest)
 
   def print(c: Condition): String = c match {
-    case Condition.Holds(x, p)          => s"${variable(x.value)}[${p.sql}]"
-    case Condition.Compare(l, op, r)    => s"${operand(l)} ${op.sign} ${operand(r)}"
-    case Condition.Linked(link)         => link.show
-    case Condition.And(parts)           => parts.map(inParens(_)).mkString(" AND ")
-    case Condition.Or(parts)            => parts.map(inParens(_)).mkString(" OR ")
+    case Condition.Holds(x, p)       => s"${variable(x.value)}[${p.sql}]"
+    case Condition.Compare(l, op, r) => s"${operand(l)} ${op.sign} ${operand(r)}"
+    case Condition.Linked(link)      => link.show
+    case Condition.And(parts)        => parts.map(inParens(_)).mkString(" AND ")
+    case Condition.Or(parts)         => parts.map(inParens(_)).mkString(" OR ")
   }
 
   def print(o: Operand): String = operand(o)
@@ -51,8 +51,8 @@ object Printer {
       case Formula.PartBy(body, keys)        =>
         val list = keys.map(k => k.variable.fold("")(x => name(x.value) + ".") + k.attribute).mkString(", ")
         (Loosest, s"${formula(body, Loosest)} PART-BY [$list]")
-      case Formula.Filter(body, c)           => (Loosest, s"${formula(body, Loosest)} FILTER ${print(c)}")
-      case Formula.Project(body, xs)         =>
+      case Formula.Filter(body, c)   => (Loosest, s"${formula(body, Loosest)} FILTER ${print(c)}")
+      case Formula.Project(body, xs) =>
         (Suffixed, s"π{${xs.toVector.sorted.mkString(", ")}}(${formula(body, Loosest)})")
     }
     if (level < around) s"($text)" else text

@@ -100,7 +100,8 @@ object Condition {
 }
 
 /** A formula of complex event logic (CEL): 003, Section 2.2, with contiguity and negation of atoms, and with PART-BY
-  * and ALL of 002, Section 3. Chains of one operator are one node, so that the depth of a formula is the depth of its parentheses.
+  * and ALL of 002, Section 3. Chains of one operator are one node, so that the depth of a formula is the depth of its
+  * parentheses.
   */
 sealed trait Formula {
   import Formula._

@@ -50,8 +50,8 @@ final private[engine] class Arc(
       new Cell(transition.to, kept)
     }
 
-  /** The registers, by place in a cell, that must have the values of terms for the arc to be taken, given which kinds of
-    * contents the cell has: pairs of place and term. None if the arc cannot be taken whatever the values are.
+  /** The registers, by place in a cell, that must have the values of terms for the arc to be taken, given which kinds
+    * of contents the cell has: pairs of place and term. None if the arc cannot be taken whatever the values are.
     */
   def needs(kinds: Array[Int]): Option[Seq[(Int, Int)]] = {
     val asked = checks.toSeq.filter(_.holds).flatMap { c =>

@@ -13,8 +13,9 @@ private[engine] object Content {
   final class ValueSet(val values: Array[Bytes]) {
     override val hashCode: Int = java.util.Arrays.hashCode(values.asInstanceOf[Array[AnyRef]])
     override def equals(other: Any): Boolean = other match {
-      case s: ValueSet => java.util.Arrays.equals(values.asInstanceOf[Array[AnyRef]], s.values.asInstanceOf[Array[AnyRef]])
-      case _           => false
+      case s: ValueSet =>
+        java.util.Arrays.equals(values.asInstanceOf[Array[AnyRef]], s.values.asInstanceOf[Array[AnyRef]])
+      case _ => false
     }
 
     def contains(v: Bytes): Boolean = values.contains(v)

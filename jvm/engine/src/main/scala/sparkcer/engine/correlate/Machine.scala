@@ -79,14 +79,49 @@ final private[engine] class Machine(val cea: Cea, strategy: Strategy, distinct: 
     Array.tabulate(cea.states, cea.states)((p, q) => p == q || (next(p) & next(q)).nonEmpty)
   }
 
-  private val (p, e, b) = (new Successors(cea.labels.length), new Successors(cea.labels.length), new Successors(cea.labels.length))
+  private val (p, e, b) =
+    (new Successors(cea.labels.length), new Successors(cea.labels.length), new Successors(cea.labels.length))
 
-  /** Calls `found` for each label on which runs of the configuration go on or end: the label, the configurations that
-    * follow, and whether a match ends.
+  /** Tells where the runs of a configuration go with an event. */
+  def moves(c: Configuration, cls: Int, maskOf: Int => Array[Long], now: Now, found: Found): Unit =
+    if (!(all && c.parts(0).length == 1 && c.flag == 0 && single(c, cls, maskOf, now, found)))
+      several(c, cls, maskOf, now, found)
+
+  // What the arcs of one cell lead to.
+  private val led = new Array[Cell](MaxLed)
+  private val ledBy = new Array[Arc](MaxLed)
+
+  /** The usual case, without sets: one cell, from which one arc at the most is taken for each label. Otherwise nothing
+    * is told, and false.
     */
-  def moves(c: Configuration, cls: Int, maskOf: Int => Array[Long], now: Now)(
-      found: (Int, Array[Configuration], Boolean) => Unit
-  ): Unit = {
+  private def single(c: Configuration, cls: Int, maskOf: Int => Array[Long], now: Now, found: Found): Boolean = {
+    val cell = c.parts(0)(0)
+    val choice = arcs(cell.state, cls, maskOf)
+    var n = 0
+    var i = 0
+    while (i < choice.length) {
+      val to = choice(i).follow(cell, now)
+      if (to != null) {
+        if (n == MaxLed) return false
+        var k = 0
+        while (k < n) { if (ledBy(k).label == choice(i).label) return false; k += 1 }
+        led(n) = to
+        ledBy(n) = choice(i)
+        n += 1
+      }
+      i += 1
+    }
+    i = 0
+    while (i < n) {
+      val arc = ledBy(i)
+      if (arc.accepts) found.ends(arc.label)
+      if (arc.goesOn) found.goesTo(arc.label, if (led(i) eq cell) c else new Configuration(Array(Array(led(i))), 0))
+      i += 1
+    }
+    true
+  }
+
+  private def several(c: Configuration, cls: Int, maskOf: Int => Array[Long], now: Now, found: Found): Unit = {
     p.fill(c.parts(0), this, cls, maskOf, now)
     if (all || strict) {
       var label = 0
@@ -100,7 +135,8 @@ final private[engine] class Machine(val cea: Cea, strategy: Strategy, distinct: 
               else if (label != 0) Adjacent
               else if (c.flag == Nothing) Nothing
               else Gap
-            found(label, apart(cells, flag), p.accepts(label))
+            if (p.accepts(label)) found.ends(label)
+            apart(cells, flag).foreach(found.goesTo(label, _))
           }
         }
         label += 1
@@ -134,7 +170,7 @@ final private[engine] class Machine(val cea: Cea, strategy: Strategy, distinct: 
       cls: Int,
       maskOf: Int => Array[Long],
       now: Now,
-      found: (Int, Array[Configuration], Boolean) => Unit
+      found: Found
   ): Unit = {
     e.fill(c.parts(1), this, cls, maskOf, now)
     b.fill(c.parts(2), this, cls, maskOf, now)
@@ -146,7 +182,9 @@ final private[engine] class Machine(val cea: Cea, strategy: Strategy, distinct: 
       if (p.touched(label)) {
         val isMarked = label != 0
         val chosenE = if (last) any else if (isMarked) marked else unmarked
-        val chosenB = if (isMarked) { if (last || max) marked else any } else if (last) unmarked else any
+        val chosenB = if (isMarked) { if (last || max) marked else any }
+        else if (last) unmarked
+        else any
         var beats = b.union(chosenB)
         var beatsAccept = b.acceptsAny(chosenB)
         if (!isMarked) {
@@ -156,14 +194,9 @@ final private[engine] class Machine(val cea: Cea, strategy: Strategy, distinct: 
         beats = Cell.set(beats)
         val kept = without(p.set(label), beats)
         val equals = Cell.set(e.union(chosenE))
-        val accepts = p.accepts(label) && !beatsAccept
+        if (p.accepts(label) && !beatsAccept) found.ends(label)
         if (kept.length > 0)
-          found(
-            label,
-            Array(new Configuration(Array(kept, if (last) equals else without(equals, beats), beats), 0)),
-            accepts
-          )
-        else if (accepts) found(label, Machine.none, true)
+          found.goesTo(label, new Configuration(Array(kept, if (last) equals else without(equals, beats), beats), 0))
       }
       label += 1
     }
@@ -180,12 +213,21 @@ private[engine] object Machine {
   private val Adjacent = 1
   private val Gap = 2
 
-  /** The flag of a configuration with nothing marked yet, under DISTINCT. Of two such runs in one cell only the one that
-    * starts later matters: whatever the other goes on to, it does as well, with a later start (000, Algorithm 1).
+  /** The flag of a configuration with nothing marked yet, under DISTINCT. Of two such runs in one cell only the one
+    * that starts later matters: whatever the other goes on to, it does as well, with a later start (000, Algorithm 1).
     */
   val Bare = 4
 
   private val none = new Array[Configuration](0)
+
+  /** More than so many arcs at once are not usual. */
+  private val MaxLed = 4
+
+  /** Who is told where runs go: by label, that a match ends, and what follows. */
+  trait Found {
+    def ends(label: Int): Unit
+    def goesTo(label: Int, next: Configuration): Unit
+  }
 
   /** Where the runs of some cells go, by label. */
   final private class Successors(val labels: Int) {

@@ -18,9 +18,9 @@ final class Numbering(links: Seq[Link]) {
 
 object Numbering {
   private def terms(link: Link): Vector[Term] = link match {
-    case Link.Compare(left, _, right)      => Vector(left, right)
-    case Link.Same(terms)                  => terms
-    case Link.Consecutive(before, _, now)  => Vector(before, now)
-    case _: Link.Expression                => Vector.empty
+    case Link.Compare(left, _, right)     => Vector(left, right)
+    case Link.Same(terms)                 => terms
+    case Link.Consecutive(before, _, now) => Vector(before, now)
+    case _: Link.Expression               => Vector.empty
   }
 }

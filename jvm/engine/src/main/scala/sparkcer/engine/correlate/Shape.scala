@@ -4,9 +4,11 @@ import scala.collection.immutable.ArraySeq
 import scala.collection.mutable
 import scala.collection.mutable.ArrayBuffer
 
+import sparkcer.engine.state.Bytes
+
 /** What configurations have in common whose registers differ in their values only: the states of their cells, and of
-  * which kind each content is. For each class of events it is known once for the whole shape which of its configurations
-  * an event can move at all.
+  * which kind each content is. For each class of events it is known once for the whole shape which of its
+  * configurations an event can move at all.
   */
 final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], machine: Machine) {
   import Shape._
@@ -106,7 +108,21 @@ private[engine] object Shape {
 final private[engine] class Shapes(machine: Machine) {
   private val known = mutable.HashMap.empty[(Int, ArraySeq[Shape.Kind]), Shape]
 
-  def of(c: Configuration): Shape = {
+  /** By state, the shape of one cell with values in all registers. */
+  private val simple = new Array[Shape](machine.cea.states)
+
+  def of(c: Configuration): Shape =
+    if (
+      c.flag == 0 && c.parts.length == 1 && c
+        .parts(0)
+        .length == 1 && c.parts(0)(0).registers.forall(_.isInstanceOf[Bytes])
+    ) {
+      val state = c.parts(0)(0).state
+      if (simple(state) == null) simple(state) = find(c)
+      simple(state)
+    } else find(c)
+
+  private def find(c: Configuration): Shape = {
     val kinds = c.parts.iterator.flatten
       .map(cell => Shape.Kind(cell.state, cell.registers.iterator.map(Content.kind).to(ArraySeq)))
       .distinct

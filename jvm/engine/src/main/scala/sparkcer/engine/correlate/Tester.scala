@@ -4,8 +4,8 @@ import sparkcer.engine.ceql.{Link, Operator}
 import sparkcer.engine.correlate.Content.{Spoilt, ValueSet}
 import sparkcer.engine.state.Bytes
 
-/** Checks one link event by event. Its registers are those from `first` on; they say what the events so far were, as far
-  * as a later event can be compared with it.
+/** Checks one link event by event. Its registers are those from `first` on; they say what the events so far were, as
+  * far as a later event can be compared with it.
   *
   * "For every choice of events" can only get harder to satisfy, so a link that fails once has failed for good.
   */
@@ -138,7 +138,8 @@ final private[engine] class Same(first: Int, term: Int) extends Tester(first) {
     true
   }
 
-  def equalities(roles: Int): Seq[(Int, Int)] = (0 until 32).filter(i => (roles >>> i & 1) != 0).map(i => (first, term + i))
+  def equalities(roles: Int): Seq[(Int, Int)] =
+    (0 until 32).filter(i => (roles >>> i & 1) != 0).map(i => (first, term + i))
 }
 
 /** A comparison with the preceding event: its value. */

@@ -7,10 +7,10 @@ import sparkcer.engine.state.{StateException, WireReader, WireWriter}
 
 /** The partial matches of one substream of a query that compares events: for each configuration a node of the tECS.
   *
-  * Configurations of one [[Shape]] are a group. Of a group an event visits those that it can move: all of them, none, or
-  * those that an index finds by the values of the event. A configuration that is not visited would only have waited, so
-  * what is found never depends on the indexes. With equality alone an event costs one probe for each shape, and what it
-  * moves, whatever the window holds.
+  * Configurations of one [[Shape]] are a group. Of a group an event visits those that it can move: all of them, none,
+  * or those that an index finds by the values of the event. A configuration that is not visited would only have waited,
+  * so what is found never depends on the indexes. With equality alone an event costs one probe for each shape, and what
+  * it moves, whatever the window holds.
   */
 final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: Tecs) {
   import Runs._
@@ -101,7 +101,12 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
     now.event = event
     // Under LIMIT the order in which matches come must not depend on the order of a hash table.
     if (evaluator.program.limit.isDefined && visits > 1)
-      java.util.Arrays.sort(visited, 0, visits, (a: Entry, b: Entry) => Configuration.compare(a.configuration, b.configuration))
+      java.util.Arrays.sort(
+        visited,
+        0,
+        visits,
+        (a: Entry, b: Entry) => Configuration.compare(a.configuration, b.configuration)
+      )
     var changed = false
     var i = 0
     while (i < visits) {
@@ -110,11 +115,7 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
       else if (move(e, cls, timed)) changed = true
       i += 1
     }
-    if (timed)
-      machine.moves(machine.initial, cls, maskOf, now) { (label, targets, accepts) =>
-        if (accepts) evaluator.cursor.addHead(0, label, 0)
-        targets.foreach(note(_, 0, label))
-      }
+    if (timed && machine.arcs(0, cls, maskOf).length > 0) machine.moves(machine.initial, cls, maskOf, now, starting)
     i = 0
     while (i < noteTargets.length) { add(noteTargets(i), noteNodes(i), event, noteLabels(i)); i += 1 }
     changed |= noteTargets.nonEmpty
@@ -123,21 +124,33 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
     changed
   }
 
-  private def move(e: Entry, cls: Int, timed: Boolean): Boolean = {
+  /** A match starts with the event. */
+  private val starting = new Machine.Found {
+    def ends(label: Int): Unit = evaluator.cursor.addHead(0, label, 0)
+    def goesTo(label: Int, next: Configuration): Unit = note(next, 0, label)
+  }
+
+  /** The matches of an entry go on. */
+  private object going extends Machine.Found {
+    var entry: Entry = _
+    var timed = false
     var stays = false
-    machine.moves(e.configuration, cls, maskOf, now) { (label, targets, accepts) =>
-      if (accepts && timed) evaluator.cursor.addHead(e.node, label, 0)
-      var i = 0
-      while (i < targets.length) {
-        if (label == 0 && targets(i) == e.configuration) stays = true else note(targets(i), e.node, label)
-        i += 1
-      }
-    }
-    if (!stays) {
+
+    def ends(label: Int): Unit = if (timed) evaluator.cursor.addHead(entry.node, label, 0)
+    def goesTo(label: Int, next: Configuration): Unit =
+      if (label == 0 && next == entry.configuration) stays = true else note(next, entry.node, label)
+  }
+
+  private def move(e: Entry, cls: Int, timed: Boolean): Boolean = {
+    going.entry = e
+    going.timed = timed
+    going.stays = false
+    machine.moves(e.configuration, cls, maskOf, now, going)
+    if (!going.stays) {
       if (e.saved) removed += e.configuration
       remove(e)
     }
-    !stays
+    !going.stays
   }
 
   /** Adds to an entry the matches of a node (0: the one that starts now) with the event, marked if there is a label. */
@@ -312,7 +325,8 @@ private[evaluate] object Runs {
     }
   }
 
-  /** The entries of one shape, and their indexes: for each key of the shape that was asked for, entries by its value. */
+  /** The entries of one shape, and their indexes: for each key of the shape that was asked for, entries by its value.
+    */
   final private class Group(val shape: Shape) {
     private val all = new Bucket
     private var byKey = new Array[java.util.HashMap[AnyRef, Bucket]](0)

@@ -103,18 +103,30 @@ class CorrelationParserSuite extends munit.FunSuite {
       Link.Consecutive(Term("x", "loss"), Operator.Less, Term("x", "loss"))
     )
     assertEquals(link("x[prev.id = tweet_id]"), link("x[tweet_id = PREV.id]"))
-    assertEquals(link("x[a > PREV.a AND b > 1]"), Link.Expression("a > PREV.a AND b > 1", Some("x"), Vector.empty, previous = true))
-    assertEquals(link("x[a > PREV.a + y.b]"), Link.Expression("a > PREV.a + y.b", Some("x"), Vector("y"), previous = true))
+    assertEquals(
+      link("x[a > PREV.a AND b > 1]"),
+      Link.Expression("a > PREV.a AND b > 1", Some("x"), Vector.empty, previous = true)
+    )
+    assertEquals(
+      link("x[a > PREV.a + y.b]"),
+      Link.Expression("a > PREV.a + y.b", Some("x"), Vector("y"), previous = true)
+    )
   }
 
   test("everything else is an expression") {
     assertEquals(link("y[a LIKE x.b]"), Link.Expression("a LIKE x.b", Some("y"), Vector("x"), previous = false))
-    assertEquals(link("x.a + y.a = z.a"), Link.Expression("x.a + y.a = z.a", None, Vector("x", "y", "z"), previous = false))
+    assertEquals(
+      link("x.a + y.a = z.a"),
+      Link.Expression("x.a + y.a = z.a", None, Vector("x", "y", "z"), previous = false)
+    )
     assertEquals(link("y[a = x.b OR c]"), Link.Expression("a = x.b OR c", Some("y"), Vector("x"), previous = false))
     assertEquals(
       link("y[a BETWEEN x.b AND x.c]"),
       Link.Expression("a BETWEEN x.b AND x.c", Some("y"), Vector("x"), previous = false)
     )
-    assertEquals(link("y[cast(a AS int) = x.b]"), Link.Expression("cast(a AS int) = x.b", Some("y"), Vector("x"), previous = false))
+    assertEquals(
+      link("y[cast(a AS int) = x.b]"),
+      Link.Expression("cast(a AS int) = x.b", Some("y"), Vector("x"), previous = false)
+    )
   }
 }

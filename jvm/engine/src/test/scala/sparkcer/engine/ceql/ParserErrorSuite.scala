@@ -112,7 +112,11 @@ class ParserErrorSuite extends munit.FunSuite {
 
   test("comparisons between events") {
     formula("A AS x ; B AS y FILTER x.id", 28, "expected a comparison (= != < <= > >=), found the end of the query.")
-    formula("A AS x ; B AS y FILTER x.id = y", 32, "expected '.' and a column after 'y', such as y.price, found the end of the query.")
+    formula(
+      "A AS x ; B AS y FILTER x.id = y",
+      32,
+      "expected '.' and a column after 'y', such as y.price, found the end of the query."
+    )
     formula("A AS x FILTER x. = 1", 18, "expected an attribute of a variable, such as x.price, found '='.")
     formula(
       "A AS x ; B AS y FILTER x.id LIKE y.id",
@@ -133,7 +137,11 @@ class ParserErrorSuite extends munit.FunSuite {
   }
 
   test("PART-BY and ALL") {
-    formula("A PART-BY k", 11, "expected attributes in brackets after PART-BY, such as [x.id, y.id] or [id], found 'k'.")
+    formula(
+      "A PART-BY k",
+      11,
+      "expected attributes in brackets after PART-BY, such as [x.id, y.id] or [id], found 'k'."
+    )
     formula("A PART-BY [a + b]", 12, "expected a column name, found 'a + b'.")
     formula(
       "A ; B PART-BY [a, b]",
@@ -147,7 +155,11 @@ class ParserErrorSuite extends munit.FunSuite {
     )
     formula("A PARTBY [k]", 3, s"expected $operators, $clauses, found 'PARTBY'. Did you mean 'PART-BY'?")
     formula("A ALL", 6, "expected an event type, NOT(…) or '(', found the end of the query.")
-    formula("A ALL ALL B", 7, "expected an event type, NOT(…) or '(', found 'ALL'. To use 'ALL' as a name, put it in backticks.")
+    formula(
+      "A ALL ALL B",
+      7,
+      "expected an event type, NOT(…) or '(', found 'ALL'. To use 'ALL' as a name, put it in backticks."
+    )
   }
 
   test("windows") {

@@ -62,7 +62,10 @@ object Generators {
     else
       for {
         x <- Gen.oneOf(simple)
-        y <- Gen.frequency(5 -> Gen.oneOf(simple.filterNot(_ == x) :+ (if (simple.length > 1) simple.find(_ != x).get else x)), 1 -> Gen.const(x))
+        y <- Gen.frequency(
+          5 -> Gen.oneOf(simple.filterNot(_ == x) :+ (if (simple.length > 1) simple.find(_ != x).get else x)),
+          1 -> Gen.const(x)
+        )
         z <- Gen.oneOf(variables)
         c <- Gen.frequency(
           5 -> comparison(x, y),
@@ -166,9 +169,9 @@ object Generators {
         2 -> Gen.lzy(inside).map(Formula.Iterate(_, contiguous = true)),
         4 -> Gen.lzy(inside).flatMap(f => variable.map(Formula.As(f, _))),
         (if (linked) 8 else 4) -> Gen.lzy(inside).flatMap(filtered(_, 1, linked)),
-        1 -> Gen.lzy(inside).flatMap(filtered(_, 2, linked)),
+        1 -> Gen.lzy(inside).flatMap(filtered(_, if (linked) 1 else 2, linked)),
         (if (linked) 3 else 0) -> Gen.lzy(inside).flatMap(parted),
-        (if (linked) 2 else 0) -> Gen.lzy(parts(math.min(size, 4), linked)).map(p => Formula.All(p.take(2))),
+        (if (linked) 2 else 0) -> Gen.lzy(parts(math.min(size, 3), linked)).map(p => Formula.All(p.take(2))),
         1 -> Gen.lzy(inside).flatMap(f => Gen.someOf(f.variables).map(kept => Formula.Project(f, kept.toSet)))
       )
   }

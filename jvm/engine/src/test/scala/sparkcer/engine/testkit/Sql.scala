@@ -5,8 +5,8 @@ import scala.collection.concurrent.TrieMap
 import sparkcer.engine.testkit.Value.{Bool, Null, Num, Text}
 
 /** The part of SQL that the tests write in predicates: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, numbers and
-  * strings in either quotes, arithmetic, with SQL's three truth values. `x.p` is an attribute of the event of a variable,
-  * or a column of that name where there is no such variable.
+  * strings in either quotes, arithmetic, with SQL's three truth values. `x.p` is an attribute of the event of a
+  * variable, or a column of that name where there is no such variable.
   */
 object Sql {
   private type Expression = Row => Value

@@ -62,7 +62,8 @@ final class Valuations(events: IndexedSeq[Event]) {
       val others = (Sql.prefixes(p.sql) & bound) - x.value
       val own = v(x.value).toVector.sorted
       val choices =
-        if (Sql.prefixes(p.sql)(Link.Prev)) own.zip(own.drop(1)).map { case (before, now) => (now, Map(Link.Prev -> before)) }
+        if (Sql.prefixes(p.sql)(Link.Prev))
+          own.zip(own.drop(1)).map { case (before, now) => (now, Map(Link.Prev -> before)) }
         else own.map(now => (now, Map.empty[String, Int]))
       choices.forall { case (now, previous) =>
         choose(v, others.toVector).forall { chosen =>
