@@ -261,7 +261,7 @@ final private[automaton] class Compiler(text: String) {
       isFinal.flatMap(kept.get),
       links.to(ArraySeq)
     )
-    Quotient(Registers.withPlainResets(cea))
+    if (links.isEmpty) Quotient(cea) else Separation(Quotient(Registers.withPlainResets(cea)))
   }
 
   /** For each state, itself and all it reaches by empty steps, with the links that begin anew on the way. */

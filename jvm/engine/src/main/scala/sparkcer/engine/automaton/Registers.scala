@@ -34,24 +34,46 @@ final class Registers private (links: Seq[Link], states: Int, transitions: Seq[C
     }
   }
 
-  /** For each state the live registers, in order. */
+  /** The registers that a check writes, if it holds. */
+  private def writes(check: Check): Seq[Int] = {
+    val at = first(check.link)
+    links(check.link) match {
+      case _: Link.Same | _: Link.Consecutive => Seq(at)
+      case _                                  => (0 until 32).filter(i => (check.roles >>> i & 1) != 0).map(at + _)
+    }
+  }
+
+  /** For each state the live registers, in order: something may have been written there, and something may read it. */
   val live: Array[Array[Int]] = {
-    val isLive = Array.ofDim[Boolean](states, count)
+    val written = fixpoint { (has, add) =>
+      transitions.foreach { t =>
+        (0 until count).foreach(r => if (has(t.from, r) && !fails(t, r)) add(t.to, r))
+        t.checks.foreach(c => if (c.holds) writes(c).foreach(add(t.to, _)))
+      }
+    }
+    val wanted = fixpoint { (has, add) =>
+      transitions.foreach { t =>
+        t.checks.foreach(c => reads(c).foreach(r => if (!t.resets(linkOf(r))) add(t.from, r)))
+        (0 until count).foreach(r => if (has(t.to, r) && !fails(t, r)) add(t.from, r))
+      }
+    }
+    Array.tabulate(states)(q => (0 until count).filter(r => written(q)(r) && wanted(q)(r)).toArray)
+  }
+
+  /** Adds registers to states until nothing is new. */
+  private def fixpoint(round: ((Int, Int) => Boolean, (Int, Int) => Unit) => Unit): Array[Array[Boolean]] = {
+    val found = Array.ofDim[Boolean](states, count)
     var changed = true
     while (changed) {
       changed = false
-      transitions.foreach { t =>
-        def need(r: Int): Unit =
-          if (!t.resets(linkOf(r)) && !isLive(t.from)(r)) { isLive(t.from)(r) = true; changed = true }
-        t.checks.foreach(c => reads(c).foreach(need))
-        (0 until count).foreach(r => if (isLive(t.to)(r) && !fails(t, linkOf(r))) need(r))
-      }
+      round((q, r) => found(q)(r), (q, r) => if (!found(q)(r)) { found(q)(r) = true; changed = true })
     }
-    Array.tabulate(states)(q => (0 until count).filter(isLive(q)(_)).toArray)
+    found
   }
 
-  /** After a link has failed nothing asks for it. */
-  private def fails(t: Cea.Transition, link: Int): Boolean = t.checks.exists(c => c.link == link && !c.holds)
+  /** Does the register's link fail with the transition, or begin anew? Then nothing asks for it any more. */
+  private[automaton] def fails(t: Cea.Transition, register: Int): Boolean =
+    t.resets(linkOf(register)) || t.checks.exists(c => c.link == linkOf(register) && !c.holds)
 }
 
 object Registers {
@@ -66,15 +88,13 @@ object Registers {
   /** The same automaton with its resets in one form, so that twins can be found: a transition resets the links that it
     * checks or goes on with, unless something of them is kept where it comes from.
     */
-  private[automaton] def withPlainResets(cea: Cea): Cea =
-    if (cea.links.isEmpty) cea
-    else {
-      val registers = Registers(cea)
-      val kept = registers.live.map(_.map(registers.linkOf).toSet)
-      val transitions = cea.transitions.map { t =>
-        val used = t.checks.map(_.link).toSet ++ kept(t.to)
-        t.copy(resets = used.filter(l => t.resets(l) || !kept(t.from)(l)))
-      }
-      new Cea(cea.states, cea.guards, cea.labels, transitions.distinct, cea.finals, cea.links)
+  private[automaton] def withPlainResets(cea: Cea): Cea = {
+    val registers = Registers(cea)
+    val kept = registers.live.map(_.map(registers.linkOf).toSet)
+    val transitions = cea.transitions.map { t =>
+      val used = t.checks.map(_.link).toSet ++ kept(t.to)
+      t.copy(resets = used.filter(l => t.resets(l) || !kept(t.from)(l)))
     }
+    new Cea(cea.states, cea.guards, cea.labels, transitions.distinct, cea.finals, cea.links)
+  }
 }

@@ -1,6 +1,6 @@
 package sparkcer.engine.correlate
 
-import sparkcer.engine.automaton.Cea
+import sparkcer.engine.automaton.{Cea, Registers}
 
 /** A transition of the automaton, ready to run on cells.
   *
@@ -15,10 +15,10 @@ final private[engine] class Arc(
     from: Array[Int],
     to: Array[Int],
     resets: Array[Int],
-    width: Int
+    registers: Registers
 ) {
   private val checks = transition.checks.toArray
-  private val scratch = new Array[AnyRef](width)
+  private val scratch = new Array[AnyRef](registers.count)
 
   val label: Int = transition.label
 
@@ -60,5 +60,31 @@ final private[engine] class Arc(
     val places = asked.map { case (r, term) => (from.indexOf(r), term) }.filter(_._1 >= 0)
     if (places.exists { case (at, _) => kinds(at) == Content.Spoiled }) None
     else Some(places.filter { case (at, _) => kinds(at) == Content.Value }.distinct)
+  }
+
+  /** Does it compare the event with earlier ones? */
+  def reads(link: Int): Boolean =
+    checks.exists(c => c.link == link && registers.reads(c).exists(r => from.contains(r) && !resets.contains(r)))
+
+  /** If all cells that can take the arc differ in one value only, which must be on one side of a value of the event,
+    * and all are led to the same cell: the places and terms that must be equal besides, the place of that value, and
+    * its bound. All registers have values.
+    */
+  def range: Option[(Seq[(Int, Int)], Int, Bound)] = {
+    val kept = checks.toSeq.map(c => (c, registers.reads(c).filter(r => from.contains(r) && !resets.contains(r))))
+    val reading = kept.filter(_._2.nonEmpty)
+    val equal = reading.flatMap { case (c, _) => testers(c.link).equalities(c.roles).filter(x => from.contains(x._1)) }
+    val bounded = reading.flatMap { case (c, read) =>
+      testers(c.link).bound(c.roles).filter(b => read == Seq(b.register)).map(b => (c, b))
+    }
+    bounded match {
+      case Seq((c, b))
+          if label != 0 && reading.forall(_._1.holds) && resets.forall(!from.contains(_)) &&
+            reading.flatMap(_._2).toSet == equal.map(_._1).toSet + b.register &&
+            from.toSet == equal.map(_._1).toSet + b.register &&
+            (!to.contains(b.register) || testers(c.link).isInstanceOf[Consecutive]) =>
+        Some((equal.map { case (r, term) => (from.indexOf(r), term) }.distinct, from.indexOf(b.register), b))
+      case _ => None
+    }
   }
 }

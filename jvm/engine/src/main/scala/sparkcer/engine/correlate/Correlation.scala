@@ -11,8 +11,8 @@ trait Correlation {
     */
   def value(term: Int, event: Array[Byte]): Array[Byte]
 
-  /** SQL's order of two values, neither NULL, of any terms of the link that `term` belongs to. Only asked of links with
-    * `<`, `<=`, `>` or `>=`.
+  /** SQL's order of two values, neither NULL, of any terms of the link that `term` belongs to: 0 exactly when their
+    * bytes are equal. Only asked of links with `<`, `<=`, `>` or `>=`.
     */
   def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int
 

@@ -8,8 +8,17 @@ import sparkcer.engine.ceql.Strategy
 /** The automaton with its registers, run on configurations: the subset construction of `Construction`, with cells in
   * place of states. It depends on the values of the event, so it is done for each event anew; what depends on the class
   * of an event alone is remembered.
+  *
+  * @param inOrder
+  *   whether matches must come in an order that does not depend on how they were found
   */
-final private[engine] class Machine(val cea: Cea, strategy: Strategy, distinct: Boolean, numbering: Numbering) {
+final private[engine] class Machine(
+    val cea: Cea,
+    strategy: Strategy,
+    distinct: Boolean,
+    inOrder: Boolean,
+    numbering: Numbering
+) {
   import Machine._
 
   private val registers = Registers(cea)
@@ -20,7 +29,7 @@ final private[engine] class Machine(val cea: Cea, strategy: Strategy, distinct: 
       .map { t =>
         val resets = (0 until registers.count).filter(r => t.resets(registers.linkOf(r))).toArray
         val (from, to) = (registers.live(t.from), registers.live(t.to))
-        new Arc(t, cea.finals(t.to), cea.outgoing(t.to).nonEmpty, testers, from, to, resets, registers.count)
+        new Arc(t, cea.finals(t.to), cea.outgoing(t.to).nonEmpty, testers, from, to, resets, registers)
       }
       .toArray
   )
@@ -39,6 +48,9 @@ final private[engine] class Machine(val cea: Cea, strategy: Strategy, distinct: 
     else new Configuration(Array(cell, cell, Cell.none), 0)
   }
 
+  /** May runs be moved together, many entries at once? Not where they are compared, nor where their order counts. */
+  def together(flag: Int): Boolean = all && flag == 0 && !inOrder
+
   /** Does any event change a configuration with this flag? */
   def notices(flag: Int): Boolean = strict && flag == Adjacent
 
@@ -55,6 +67,34 @@ final private[engine] class Machine(val cea: Cea, strategy: Strategy, distinct: 
       enabled(cls)(state) = outgoing(state).filter(_.transition.passes(g => (mask(g >> 6) >>> g & 1L) != 0))
     }
     enabled(cls)(state)
+  }
+
+  /** How events are joined by a link, for people: the worst of what its checks need. */
+  def access(link: Int): Access = {
+    val checking = for {
+      q <- 1 until cea.states
+      arc <- outgoing(q) if arc.transition.checks.exists(_.link == link)
+    } yield {
+      val values = Array.fill(registers.live(q).length)(Content.Value)
+      val kept = registers.live(arc.transition.to).exists(registers.linkOf(_) == link)
+      val hidden = kept && arc.label == 0 && !(bares && onlyBare(q))
+      if (hidden || !(all || strict)) Access.PerRun
+      // Where nothing waits there are the entries of the last event only.
+      else if (!arc.reads(link) || !outgoing(q).exists(_.waits)) Access.Indexed
+      else if (arc.range.isDefined && together(0)) Access.Ordered
+      else if (arc.needs(values).forall(_.map(_._1).distinct.length == values.length)) Access.Indexed
+      else if (testers(link).isInstanceOf[Expression]) Access.PerRun
+      else Access.PerValue
+    }
+    if (checking.isEmpty) Access.Indexed else checking.maxBy(_.cost)
+  }
+
+  /** Is nothing marked on any way to the state? */
+  private def onlyBare(state: Int): Boolean = {
+    val reached = scala.collection.mutable.Set.empty[Int]
+    val work = scala.collection.mutable.Stack.from(cea.transitions.filter(_.label != 0).map(_.to))
+    while (work.nonEmpty) { val q = work.pop(); if (reached.add(q)) work.pushAll(cea.outgoing(q).map(_.to)) }
+    !reached(state)
   }
 
   val shapes = new Shapes(this)

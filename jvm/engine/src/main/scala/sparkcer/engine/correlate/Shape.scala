@@ -10,13 +10,16 @@ import sparkcer.engine.state.Bytes
   * which kind each content is. For each class of events it is known once for the whole shape which of its
   * configurations an event can move at all.
   */
-final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], machine: Machine) {
+final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], repeats: Boolean, machine: Machine) {
   import Shape._
 
   private var verdicts = new Array[Verdict](16)
 
   /** How configurations of this shape can be looked up, in order of discovery. */
   val keys = ArrayBuffer.empty[Key]
+
+  /** How they can be found in order. */
+  val ranks = ArrayBuffer.empty[Rank]
 
   def verdict(cls: Int, maskOf: Int => Array[Long]): Verdict = {
     if (cls >= verdicts.length) verdicts = java.util.Arrays.copyOf(verdicts, math.max(cls + 1, 2 * verdicts.length))
@@ -46,15 +49,30 @@ final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], ma
           }
         }
       }
-      if (always) Scan
-      else if (probes.isEmpty) Skip
-      else
+      def probed =
         new Probes(probes.iterator.map { case (cell, places, terms) =>
           val key = new Key(cell, places)
           if (!keys.contains(key)) keys += key
           new Probe(keys.indexOf(key), terms.toArray)
         }.toArray)
+      if (!always && probes.isEmpty) Skip
+      else ranges(cls, maskOf).getOrElse(if (always) Scan else probed)
     }
+
+  /** All that moves can be moved together, if it can. */
+  private def ranges(cls: Int, maskOf: Int => Array[Long]): Option[Verdict] = {
+    val (waiting, moving) = machine.arcs(cells(0).state, cls, maskOf).partition(_.waits)
+    val ranged = moving.map(arc => arc.range.map { case (equal, place, bound) => (arc, equal, place, bound) })
+    val may = machine.together(flag) && cells.length == 1 && !repeats && waiting.nonEmpty &&
+      cells(0).kinds.forall(_ == Content.Value) && moving.map(_.label).distinct.length == moving.length
+    if (!may || ranged.contains(None)) None
+    else
+      Some(new Ranges(ranged.flatten.map { case (arc, equal, place, bound) =>
+        val rank = Rank(equal.map(_._1).to(ArraySeq), place, bound.order)
+        if (!ranks.contains(rank)) ranks += rank
+        new Range(arc, ranks.indexOf(rank), equal.map(_._2).toArray, bound)
+      }))
+  }
 }
 
 private[engine] object Shape {
@@ -67,9 +85,17 @@ private[engine] object Shape {
 
   /** The contents of some places in a cell, as what a configuration is looked up by. */
   final case class Key(cell: Int, places: ArraySeq[Int]) {
-    def of(c: Cell): AnyRef =
-      if (places.length == 1) c.registers(places(0)) else new Tuple(places.map(c.registers(_)).toArray)
+    def of(c: Cell): AnyRef = contents(c, places)
   }
+
+  /** Those with one content in some places, in the order of the value in another. */
+  final case class Rank(equal: ArraySeq[Int], place: Int, order: Int) {
+    def key(c: Cell): AnyRef = contents(c, equal)
+    def value(c: Cell): Bytes = c.registers(place).asInstanceOf[Bytes]
+  }
+
+  private def contents(c: Cell, places: ArraySeq[Int]): AnyRef =
+    if (places.length == 1) c.registers(places(0)) else new Tuple(places.map(c.registers(_)).toArray)
 
   final class Tuple(val contents: Array[AnyRef]) {
     override val hashCode: Int = java.util.Arrays.hashCode(contents)
@@ -85,28 +111,36 @@ private[engine] object Shape {
   case object Scan extends Verdict
   final class Probes(val probes: Array[Probe]) extends Verdict
 
+  /** All of them by an arc, those on one side of a value. */
+  final class Ranges(val ranges: Array[Range]) extends Verdict
+
+  final class Range(val arc: Arc, val rank: Int, terms: Array[Int], val bound: Bound) {
+    def key(now: Now): AnyRef = values(terms, now)
+  }
+
   /** Those found under the values of some terms of the event. */
   final class Probe(val key: Int, terms: Array[Int]) {
-
-    /** null if one of them is NULL, which is equal to nothing. */
-    def of(now: Now): AnyRef =
-      if (terms.length == 1) now.value(terms(0))
-      else {
-        val values = new Array[AnyRef](terms.length)
-        var i = 0
-        while (i < terms.length) {
-          values(i) = now.value(terms(i))
-          if (values(i) == null) return null
-          i += 1
-        }
-        new Tuple(values)
-      }
+    def of(now: Now): AnyRef = values(terms, now)
   }
+
+  /** null if one of them is NULL, which is equal to nothing. */
+  private def values(terms: Array[Int], now: Now): AnyRef =
+    if (terms.length == 1) now.value(terms(0))
+    else {
+      val values = new Array[AnyRef](terms.length)
+      var i = 0
+      while (i < terms.length) {
+        values(i) = now.value(terms(i))
+        if (values(i) == null) return null
+        i += 1
+      }
+      new Tuple(values)
+    }
 }
 
 /** The shapes met so far. */
 final private[engine] class Shapes(machine: Machine) {
-  private val known = mutable.HashMap.empty[(Int, ArraySeq[Shape.Kind]), Shape]
+  private val known = mutable.HashMap.empty[(Int, ArraySeq[Shape.Kind], Boolean), Shape]
 
   /** By state, the shape of one cell with values in all registers. */
   private val simple = new Array[Shape](machine.cea.states)
@@ -128,7 +162,8 @@ final private[engine] class Shapes(machine: Machine) {
       .distinct
       .to(ArraySeq)
       .sortBy(k => (k.state, k.kinds.mkString))
-    known.getOrElseUpdate((c.flag, kinds), new Shape(c.flag, kinds, machine))
+    val repeats = c.parts.iterator.map(_.length).sum > kinds.length
+    known.getOrElseUpdate((c.flag, kinds, repeats), new Shape(c.flag, kinds, repeats, machine))
   }
 
   def forgetClasses(): Unit = known.values.foreach(_.forgetClasses())

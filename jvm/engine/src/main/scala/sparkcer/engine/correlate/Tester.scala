@@ -17,8 +17,18 @@ sealed abstract private[engine] class Tester(val first: Int) {
   /** The terms whose values must be those of registers for the link to hold, where the registers have values: pairs of
     * register and term. Empty if it is not about equality.
     */
-  def equalities(roles: Int): Seq[(Int, Int)]
+  def equalities(roles: Int): Seq[(Int, Int)] = Nil
+
+  /** The values of a register, if it has one, with which the event is let through, where they are a range or all but
+    * one.
+    */
+  def bound(roles: Int): Option[Bound] = None
 }
+
+/** `register operator term`: the values are in the order that `Correlation.compare` has for the term `order`, or if
+  * that is negative, in any.
+  */
+final private[engine] case class Bound(register: Int, operator: Operator, term: Int, order: Int)
 
 private[engine] object Tester {
   def apply(link: Link, first: Int, numbering: Numbering): Tester = link match {
@@ -52,7 +62,7 @@ final private[engine] class Equal(first: Int, term: Int) extends Tester(first) {
   private def add(content: AnyRef, v: Bytes): AnyRef =
     if (v == null) Spoilt else if (content == null) v else if (content.equals(v)) content else Spoilt
 
-  def equalities(roles: Int): Seq[(Int, Int)] =
+  override def equalities(roles: Int): Seq[(Int, Int)] =
     (if ((roles & Right) != 0) Seq((first, term + 1)) else Nil) ++
       (if ((roles & Left) != 0) Seq((first + 1, term)) else Nil)
 }
@@ -86,7 +96,11 @@ final private[engine] class NotEqual(first: Int, term: Int) extends Tester(first
     case spoilt         => spoilt
   }
 
-  def equalities(roles: Int): Seq[(Int, Int)] = Nil
+  override def bound(roles: Int): Option[Bound] = roles match {
+    case Right => Some(Bound(first, Operator.NotEqual, term + 1, -1))
+    case Left  => Some(Bound(first + 1, Operator.NotEqual, term, -1))
+    case _     => None
+  }
 }
 
 /** `left < right` or `left <= right`: the largest left and the smallest right value. */
@@ -122,7 +136,11 @@ final private[engine] class Ordered(first: Int, val term: Int, operator: Operato
     case spoilt         => spoilt
   }
 
-  def equalities(roles: Int): Seq[(Int, Int)] = Nil
+  override def bound(roles: Int): Option[Bound] = roles match {
+    case Right => Some(Bound(first, operator, term + 1, term))
+    case Left  => Some(Bound(first + 1, operator.mirrored, term, term))
+    case _     => None
+  }
 }
 
 /** PART-BY: the one value. */
@@ -138,7 +156,7 @@ final private[engine] class Same(first: Int, term: Int) extends Tester(first) {
     true
   }
 
-  def equalities(roles: Int): Seq[(Int, Int)] =
+  override def equalities(roles: Int): Seq[(Int, Int)] =
     (0 until 32).filter(i => (roles >>> i & 1) != 0).map(i => (first, term + i))
 }
 
@@ -159,7 +177,11 @@ final private[engine] class Consecutive(first: Int, term: Int, operator: Operato
     fits
   }
 
-  def equalities(roles: Int): Seq[(Int, Int)] = if (operator == Operator.Equal) Seq((first, term + 1)) else Nil
+  override def equalities(roles: Int): Seq[(Int, Int)] =
+    if (operator == Operator.Equal) Seq((first, term + 1)) else Nil
+
+  override def bound(roles: Int): Option[Bound] =
+    if (operator == Operator.Equal) None else Some(Bound(first, operator, term + 1, if (byBytes) -1 else term))
 }
 
 /** Any expression, on the events themselves: of all choices those with the new event are tested. */
@@ -205,6 +227,4 @@ final private[engine] class Expression(first: Int, number: Int, link: Link.Expre
       }
       old && fresh
     }
-
-  def equalities(roles: Int): Seq[(Int, Int)] = Nil
 }

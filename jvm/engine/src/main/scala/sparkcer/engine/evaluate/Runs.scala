@@ -29,15 +29,24 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
   private var visits = 0
   private var stamp = 0L
 
+  /** Groups of which it moves many entries at once. */
+  private val ranged = ArrayBuffer.empty[Group]
+  private val ranges = ArrayBuffer.empty[Shape.Ranges]
+
   /** How many entries were alive when they were last looked at. */
   private var swept = 0
 
   def size: Int = entries.size
 
+  /** How many entries events have looked at, ever. */
+  var looks = 0L
+
   /** Finds out what the event may move, and says whether there is anything. */
   def find(cls: Int, payload: Array[Byte], timed: Boolean): Boolean = {
     now.begin(payload, payloadOf)
     visits = 0
+    ranged.clear()
+    ranges.clear()
     stamp += 1
     var i = 0
     while (i < groupList.length) {
@@ -46,10 +55,13 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
         case Shape.Skip      => ()
         case Shape.Scan      => visitAll(g)
         case p: Shape.Probes => probe(g, p)
+        case r: Shape.Ranges =>
+          ranged += g
+          ranges += r
       }
       i += 1
     }
-    visits > 0 || timed && machine.arcs(0, cls, maskOf).length > 0
+    visits > 0 || ranged.nonEmpty || timed && machine.arcs(0, cls, maskOf).length > 0
   }
 
   private def visitAll(g: Group): Unit = {
@@ -99,6 +111,7 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
   /** Moves what was found with the event, and says whether anything is different now. */
   def step(cls: Int, event: Int, timed: Boolean): Boolean = {
     now.event = event
+    looks += visits
     // Under LIMIT the order in which matches come must not depend on the order of a hash table.
     if (evaluator.program.limit.isDefined && visits > 1)
       java.util.Arrays.sort(
@@ -115,6 +128,8 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
       else if (move(e, cls, timed)) changed = true
       i += 1
     }
+    i = 0
+    while (i < ranged.length) { ranges(i).ranges.foreach(moveTogether(ranged(i), _, timed)); i += 1 }
     if (timed && machine.arcs(0, cls, maskOf).length > 0) machine.moves(machine.initial, cls, maskOf, now, starting)
     i = 0
     while (i < noteTargets.length) { add(noteTargets(i), noteNodes(i), event, noteLabels(i)); i += 1 }
@@ -153,6 +168,23 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
     !going.stays
   }
 
+  /** All entries of a range take the arc; they wait as well. It leads all of them to the same cell. */
+  private def moveTogether(g: Group, r: Shape.Range, timed: Boolean): Unit = {
+    val key = r.key(now)
+    val value = now.value(r.bound.term)
+    val ranking = if (key == null || value == null) null else g.ranking(r.rank, key)
+    if (ranking != null) {
+      val node = ranking.select(r.bound.operator, value)
+      if (tecs.live(node)) {
+        val to = r.arc.follow(ranking.example.cell, now)
+        if (to != null) {
+          if (r.arc.accepts && timed) evaluator.cursor.addHead(node, r.arc.label, 0)
+          if (r.arc.goesOn) note(new Configuration(Array(Array(to)), 0), node, r.arc.label)
+        }
+      }
+    }
+  }
+
   /** Adds to an entry the matches of a node (0: the one that starts now) with the event, marked if there is a label. */
   private def add(target: Configuration, node: Int, event: Int, label: Int): Unit = {
     val e = entry(target)
@@ -179,7 +211,7 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
       val shape = machine.shapes.of(c)
       var g = groups.get(shape)
       if (g == null) {
-        g = new Group(shape)
+        g = new Group(shape, tecs, now)
         groups.put(shape, g)
         groupList = groupList :+ g
       }
@@ -215,7 +247,10 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
   private val touched = ArrayBuffer.empty[Entry]
   private val removed = ArrayBuffer.empty[Configuration]
 
-  private def touch(e: Entry): Unit = if (!e.dirty) { e.dirty = true; touched += e }
+  private def touch(e: Entry): Unit = {
+    e.group.changed(e)
+    if (!e.dirty) { e.dirty = true; touched += e }
+  }
 
   def save(out: WireWriter, full: Boolean): Unit = {
     out.byte(Format)
@@ -289,104 +324,4 @@ private[evaluate] object Runs {
 
   /** So many dead entries never matter. */
   private val Slack = 64
-
-  final private class Entry(val configuration: Configuration) {
-    var node = 0
-    var group: Group = _
-    var place = 0
-    var visited = 0L
-    var dirty = false
-    var saved = false
-  }
-
-  /** Entries that change places when one goes. */
-  final private class Bucket {
-    private var list = new Array[Entry](1)
-    var size = 0
-    def entry(i: Int): Entry = list(i)
-
-    def add(e: Entry): Unit = {
-      if (size == list.length) list = java.util.Arrays.copyOf(list, 2 * size)
-      list(size) = e
-      size += 1
-    }
-
-    def removeAt(i: Int): Entry = {
-      size -= 1
-      list(i) = list(size)
-      list(size) = null
-      if (i < size) list(i) else null
-    }
-
-    def remove(e: Entry): Unit = {
-      var i = 0
-      while (list(i) ne e) i += 1
-      removeAt(i): Unit
-    }
-  }
-
-  /** The entries of one shape, and their indexes: for each key of the shape that was asked for, entries by its value.
-    */
-  final private class Group(val shape: Shape) {
-    private val all = new Bucket
-    private var byKey = new Array[java.util.HashMap[AnyRef, Bucket]](0)
-
-    def size: Int = all.size
-    def entry(i: Int): Entry = all.entry(i)
-    def indexes: Int = byKey.count(_ != null)
-
-    def index(key: Int): java.util.HashMap[AnyRef, Bucket] = {
-      if (key >= byKey.length) byKey = java.util.Arrays.copyOf(byKey, key + 1)
-      if (byKey(key) == null) {
-        byKey(key) = new java.util.HashMap
-        (0 until size).foreach(i => insert(key, entry(i)))
-      }
-      byKey(key)
-    }
-
-    def add(e: Entry): Unit = {
-      e.place = all.size
-      all.add(e)
-      var k = 0
-      while (k < byKey.length) { if (byKey(k) != null) insert(k, e); k += 1 }
-    }
-
-    def remove(e: Entry): Unit = {
-      val moved = all.removeAt(e.place)
-      if (moved != null) moved.place = e.place
-      byKey.indices.foreach { k =>
-        if (byKey(k) != null) keys(k, e) { value =>
-          val bucket = byKey(k).get(value)
-          bucket.remove(e)
-          if (bucket.size == 0) byKey(k).remove(value): Unit
-        }
-      }
-    }
-
-    private def insert(key: Int, e: Entry): Unit = keys(key, e) { value =>
-      var bucket = byKey(key).get(value)
-      if (bucket == null) { bucket = new Bucket; byKey(key).put(value, bucket) }
-      bucket.add(e)
-    }
-
-    /** One for each cell that the key is about. */
-    private def keys(key: Int, e: Entry)(f: AnyRef => Unit): Unit = {
-      val k = shape.keys(key)
-      val kind = shape.cells(k.cell)
-      e.configuration.foreach(c => if (kind.is(c)) f(k.of(c)))
-    }
-
-    def checkInvariants(): Unit = {
-      (0 until size).foreach(i => require(entry(i).place == i, "an entry does not know its place"))
-      byKey.indices.foreach { k =>
-        if (byKey(k) != null) {
-          var indexed = 0
-          byKey(k).values.forEach(b => indexed += b.size)
-          var wanted = 0
-          (0 until size).foreach(i => keys(k, entry(i))(_ => wanted += 1))
-          require(indexed == wanted, s"an index has $indexed entries in place of $wanted")
-        }
-      }
-    }
-  }
 }

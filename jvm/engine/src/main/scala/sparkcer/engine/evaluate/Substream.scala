@@ -335,6 +335,9 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
 
   def nodes: Int = tecs.size
 
+  /** How many entries events have looked at one by one, where events are compared. */
+  def looks: Long = if (runs == null) 0L else runs.looks
+
   /** How many different partial matches are told apart by what they compare; 0 where nothing is compared. */
   def configurations: Int = if (runs == null) 0 else runs.size
   def eventsKept: Int = if (counter == null) events.size else counter.size

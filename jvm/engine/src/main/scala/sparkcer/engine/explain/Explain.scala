@@ -21,7 +21,9 @@ object Explain {
       "Predicates, one bit of an event's mask each" -> p.guards.zipWithIndex.map { case (g, i) =>
         s"$i  ${g.show}"
       }.toVector,
-      "Automaton" -> automaton(p.cea),
+      "Automaton" -> automaton(p.cea)
+    ) ++ (if (p.links.isEmpty) None
+          else Some("Tests between events" -> p.access.map { case (l, a) => s"${l.show}  ${a.text}" })) ++ Vector(
       "Events" -> Vector(dropping(p)),
       "Cost" -> costs(p)
     ) ++ running.map(e =>
@@ -72,11 +74,14 @@ object Explain {
       case _ =>
         s"the number of matches is polynomial in the events of the window, of degree ${math.max(1, longest(p.query.where) - 1)} for each closing event"
     }
-    val states = reachable(p) match {
-      case Some(n) => s"${count(n, "determinized state")} at the most"
-      case None    =>
-        s"determinized states can be exponential in the automaton's ${p.cea.states}: they are made as events ask for them, and the cache is bounded"
-    }
+    val states =
+      if (p.links.nonEmpty) "one entry for each combination of values that tests between events may still compare"
+      else
+        reachable(p) match {
+          case Some(n) => s"${count(n, "determinized state")} at the most"
+          case None    =>
+            s"determinized states can be exponential in the automaton's ${p.cea.states}: they are made as events ask for them, and the cache is bounded"
+        }
     val window = p.query.within match {
       case None    => Vector("nothing leaves the state, because there is no WITHIN: it grows with the stream")
       case Some(_) => Vector.empty

@@ -1,6 +1,6 @@
 package sparkcer.engine.testkit
 
-import sparkcer.engine.ceql.{Condition, Formula, Link, PartKey, Printer}
+import sparkcer.engine.ceql.{Condition, Formula, Link, Operand, PartKey}
 
 /** `V = ([start,end], μ)`. A variable without positions is not in the map, so that equal valuations are equal objects.
   */
@@ -73,9 +73,10 @@ final class Valuations(events: IndexedSeq[Event]) {
       }
     case Condition.Compare(left, operator, right) =>
       val names = (left.variables ++ right.variables).map(_.value).distinct
+      def sql(o: Operand) = o.sql(a => s"v${names.indexOf(a.variable.value)}.${a.path}")
       choose(v, names).forall { chosen =>
-        val row = Sql.Row(Sql.NoColumns, chosen.view.mapValues(events).toMap)
-        Sql.compare(Sql.value(Printer.print(left), row), operator.sign, Sql.value(Printer.print(right), row))
+        val row = Sql.Row(Sql.NoColumns, chosen.map { case (x, i) => s"v${names.indexOf(x)}" -> events(i) })
+        Sql.compare(Sql.value(sql(left), row), operator.sign, Sql.value(sql(right), row))
       }
     case Condition.Linked(link) => throw new IllegalArgumentException(s"nobody writes ${link.show}")
     case Condition.And(parts)   => parts.forall(satisfies(v, _, bound))
