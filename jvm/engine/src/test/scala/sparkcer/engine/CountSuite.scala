@@ -24,7 +24,14 @@ class CountSuite extends CountsAgainstDefinition(plainCase) {
 }
 
 /** The same for queries that compare events. */
-class CorrelatedCountSuite extends CountsAgainstDefinition(correlatedCase)
+class CorrelatedCountSuite extends CountsAgainstDefinition(correlatedCase) {
+
+  test("more matches than could be listed, of events that are compared") {
+    val events = Event.stream("A(k=1) A(k=2) " * 40 + "B")
+    val counts = new Harness(Program("SELECT COUNT(*) FROM S WHERE (A+ PART-BY [k]) ; B")).feed(events).counts
+    assertEquals(counts, Map(80 -> 2 * ((1L << 40) - 1)))
+  }
+}
 
 abstract class CountsAgainstDefinition(generator: Gen[Case]) extends Properties {
   override def cases: Int = 1000

@@ -65,7 +65,8 @@ class IndexSuite extends munit.FunSuite {
   }
 
   test("what is kept goes with the window, not with the stream") {
-    cases.foreach { case (query, types) =>
+    val adjacent = "SELECT * FROM S WHERE (R AS a : R AS b : S AS c) FILTER a.x != b.x" -> "RRS"
+    (cases :+ adjacent).foreach { case (query, types) =>
       val sizes = Seq(4000, 16000).map(n => run(s"$query WITHIN 200 [t]", types, n, 200, values = 100000)._2)
       assert(sizes(1) <= 1.5 * sizes(0), s"$query: ${sizes.mkString(" and then ")} bytes")
     }

@@ -82,7 +82,7 @@ abstract class CutAnywhere(generator: Gen[Case]) extends Properties {
     1 -> Save(full = true, restart = true),
     3 -> Save(full = false, restart = true)
   )
-  implicit private val plans: Arbitrary[List[Action]] = Arbitrary(Gen.listOfN(9, action))
+  implicit private val plans: Arbitrary[List[Action]] = Arbitrary(Gen.listOfN(10, action))
   implicit private val shrinkPlan: Shrink[List[Action]] = Shrink.withLazyList { plan =>
     plan.indices.to(LazyList).filter(plan(_) != GoOn).map(plan.updated(_, GoOn))
   }

@@ -119,6 +119,10 @@ final private[engine] class Machine(
     Array.tabulate(cea.states, cea.states)((p, q) => p == q || (next(p) & next(q)).nonEmpty)
   }
 
+  /** Can a match never come through both arcs with one event? */
+  def independent(a: Arc, b: Arc): Boolean =
+    a.label != b.label || !(a.accepts && b.accepts) && !overlap(a.transition.to)(b.transition.to)
+
   private val (p, e, b) =
     (new Successors(cea.labels.length), new Successors(cea.labels.length), new Successors(cea.labels.length))
 

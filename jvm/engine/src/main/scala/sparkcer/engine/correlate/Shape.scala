@@ -64,7 +64,8 @@ final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], re
     val (waiting, moving) = machine.arcs(cells(0).state, cls, maskOf).partition(_.waits)
     val ranged = moving.map(arc => arc.range.map { case (equal, place, bound) => (arc, equal, place, bound) })
     val may = machine.together(flag) && cells.length == 1 && !repeats && waiting.nonEmpty &&
-      cells(0).kinds.forall(_ == Content.Value) && moving.map(_.label).distinct.length == moving.length
+      cells(0).kinds
+        .forall(_ == Content.Value) && moving.combinations(2).forall(pair => machine.independent(pair(0), pair(1)))
     if (!may || ranged.contains(None)) None
     else
       Some(new Ranges(ranged.flatten.map { case (arc, equal, place, bound) =>

@@ -109,6 +109,7 @@ final class Evaluator(
     */
   def count: Long =
     if (program.countsRuns) runs
+    else if (selection == null) cursor.count
     else {
       val all = unlimited
       var n = 0L

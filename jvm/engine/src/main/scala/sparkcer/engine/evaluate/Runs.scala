@@ -136,6 +136,8 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
     changed |= noteTargets.nonEmpty
     noteTargets.clear()
     if (entries.size > 2 * swept + Slack) sweep()
+    // Where nothing is ever saved, what is gone must not be kept for it.
+    if (touched.length > 2 * entries.size + Slack) touched.filterInPlace(isThere)
     changed
   }
 
@@ -231,6 +233,10 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
     val dead = ArrayBuffer.empty[Entry]
     entries.values.forEach(e => if (!tecs.live(e.node)) dead += e)
     dead.foreach(remove)
+    if (groupList.exists(_.size == 0)) {
+      groupList.foreach(g => if (g.size == 0) groups.remove(g.shape): Unit)
+      groupList = groupList.filter(_.size > 0)
+    }
     swept = entries.size
   }
 
@@ -247,6 +253,8 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
   private val touched = ArrayBuffer.empty[Entry]
   private val removed = ArrayBuffer.empty[Configuration]
 
+  private val isThere: Entry => Boolean = e => entries.get(e.configuration) eq e
+
   private def touch(e: Entry): Unit = {
     e.group.changed(e)
     if (!e.dirty) { e.dirty = true; touched += e }
@@ -254,15 +262,15 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
 
   def save(out: WireWriter, full: Boolean): Unit = {
     out.byte(Format)
-    sweep()
     if (full) {
+      sweep()
       out.int(0)
       out.int(entries.size)
       entries.values.forEach(write(out, _))
     } else {
       out.int(removed.length)
       removed.foreach(_.write(out))
-      val live = touched.filter(e => entries.get(e.configuration) eq e)
+      val live = touched.filter(e => isThere(e) && tecs.live(e.node))
       out.int(live.length)
       live.foreach(write(out, _))
     }
@@ -300,7 +308,7 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
   }
 
   def bytes: Long = {
-    var sum = 64L
+    var sum = 64L + 8L * touched.length
     entries.values.forEach(e => sum += 96 + e.configuration.bytes + 40L * e.group.indexes)
     sum
   }

@@ -261,10 +261,11 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     */
   def expire(bound: Long): Boolean = {
     settle()
-    if (countWindow < 0 && events.expire(bound))
+    if (countWindow < 0 && events.expire(bound)) {
       tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
+      if (runs != null) runs.sweep()
+    }
     if (countWindow < 0 && counter != null) counter.expire(bound)
-    if (runs != null) runs.sweep()
     if (eventsKept == 0 && countWindow < 0) forget()
     eventsKept == 0
   }

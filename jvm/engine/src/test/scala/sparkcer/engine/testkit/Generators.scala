@@ -12,7 +12,8 @@ object Generators {
   def plainCase: Gen[Case] = for (q <- query; s <- stream) yield Case(q, s)
 
   /** Cases whose queries have tests between events. */
-  def correlatedCase: Gen[Case] = for (q <- correlated; s <- stream) yield Case(q, s)
+  def correlatedCase: Gen[Case] =
+    for (q <- correlated; s <- Gen.choose(4, 10).flatMap(streamOf)) yield Case(q, s)
 
   private def name(x: String): Name = Name(x)(0)
 
@@ -176,6 +177,32 @@ object Generators {
       )
   }
 
+  /** Two to four events with variables of their own, in some order, and tests between them: what people write. */
+  private val joined: Gen[Formula] = for {
+    n <- Gen.frequency(3 -> 2, 3 -> 3, 1 -> 4)
+    parts <- Gen.sequence[Vector[Formula], Formula](Vector("x", "y", "z", "w").take(n).map(part))
+    either = if (n > 2) Formula.Or(parts.tail) else parts(1)
+    body <- Gen.frequency[Formula](
+      8 -> Formula.Sequence(parts),
+      1 -> Formula.Contiguous(parts),
+      2 -> Formula.All(parts.take(2)),
+      1 -> Formula.Sequence(Vector(parts.head, either))
+    )
+    named <- Gen.frequency[Formula](3 -> body, 1 -> Formula.As(body, name("v")))
+    once <- filtered(named, 1, linked = true)
+    again <- Gen.frequency(1 -> Gen.const(once), 1 -> filtered(once, 0, linked = true), 1 -> parted(once))
+    whole <- Gen.frequency[Formula](6 -> again, 1 -> Formula.Iterate(again, contiguous = false))
+  } yield whole
+
+  private def part(x: String): Gen[Formula] = for {
+    a <- atom
+    f <- Gen.frequency[Formula](
+      6 -> Formula.As(a, name(x)),
+      1 -> Formula.Iterate(Formula.As(a, name(x)), contiguous = false),
+      1 -> Formula.As(Formula.Iterate(a, contiguous = false), name(x))
+    )
+  } yield f
+
   // Queries
 
   private def select(where: Formula): Gen[Select] = for {
@@ -213,7 +240,7 @@ object Generators {
 
   private def queryOf(linked: Boolean): Gen[Query] = for {
     size <- Gen.choose(if (linked) 2 else 0, if (linked) 7 else 9)
-    where <- formula(size, linked)
+    where <- if (linked) Gen.frequency(1 -> formula(size, linked), 2 -> joined) else formula(size)
     select <- select(where)
     keys <- Gen.frequency(4 -> Nil, 2 -> List("k"), 1 -> List("k", "p"))
     within <- within
