@@ -3,6 +3,7 @@ package sparkcer.engine
 import org.scalacheck.{Arbitrary, Gen, Prop, Shrink}
 import org.scalacheck.Prop.{forAll, propBoolean}
 
+import sparkcer.engine.correlate.Correlation
 import sparkcer.engine.evaluate.{Evaluator, Partitions, Program}
 import sparkcer.engine.state.{Frame, StateException}
 import sparkcer.engine.testkit._
@@ -67,7 +68,35 @@ class StateSuite extends CutAnywhere(plainCase) {
 }
 
 /** The same for queries that compare events. */
-class CorrelatedStateSuite extends CutAnywhere(correlatedCase)
+class CorrelatedStateSuite extends CutAnywhere(correlatedCase) {
+  private val program = Program("SELECT * FROM S WHERE (A AS x ; B AS y) FILTER x.p = y.p")
+
+  test("what changed is small, however many values are compared") {
+    val harness = new Harness(program)
+    harness.feed((0 until 1000).flatMap(i => Event.stream(s"A(p=$i)")))
+    val full = harness.save().length
+    harness.feed(Event.stream("A(p=1) A(p=2000)"))
+    val changes = harness.saveChanges().length
+    assert(changes < 100 && full > 100 * changes, s"$full bytes in full, $changes for two events")
+    assert(harness.saveChanges().length < 12)
+  }
+
+  test("a newer format of compared values is named") {
+    val saved = new Harness(program).feed(Event.stream("A(p=7)")).save()
+    // What is compared comes last: its format, nothing removed, one entry.
+    val body = saved.slice(2, saved.length - 4)
+    val format = body.lastIndexOfSlice(Seq[Byte](1, 0, 2))
+    val newer = Frame.write(out => body.updated(format, 9.toByte).foreach(b => out.byte(b & 0xff)))
+    val e = intercept[StateException](Partitions.load(new Evaluator(program, correlation = Unasked), Seq(newer)))
+    assert(e.getMessage.contains("in format 9 by a newer spark-cer"), e.getMessage)
+  }
+
+  private object Unasked extends Correlation {
+    def value(term: Int, event: Array[Byte]): Array[Byte] = fail("asked for a value")
+    def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int = fail("asked for an order")
+    def test(expression: Int, events: Array[Array[Byte]]): Boolean = fail("asked for a test")
+  }
+}
 
 abstract class CutAnywhere(generator: Gen[Case]) extends Properties {
   import CutAnywhere._

@@ -28,6 +28,9 @@ object Compiler {
 
   /** Past this size the query is refused rather than compiled for minutes. */
   val MaxTransitions = 200000
+
+  /** Bits of an Int, without its sign. */
+  val MaxRoles = 31
 }
 
 /** Transitions of a fragment under construction. `guard` None steps over any event; `also` are guards of NOT beside it.
@@ -61,7 +64,17 @@ final private[automaton] class Compiler(text: String) {
   private val links = ArrayBuffer.empty[Link]
 
   /** A link of one FILTER or PART-BY gets a number. */
-  private[automaton] def add(link: Link): Int = { links += link; links.length - 1 }
+  private[automaton] def add(link: Link): Int = {
+    if (Check.roles(link).length > Compiler.MaxRoles)
+      throw new CeqlException(
+        "CER_QUERY_TOO_LARGE",
+        s"a test compares more than ${Compiler.MaxRoles} variables: ${link.show.take(100)} …",
+        text,
+        0
+      )
+    links += link
+    links.length - 1
+  }
 
   private[automaton] def fresh(): Int = { states += 1; states - 1 }
 

@@ -2,7 +2,7 @@ package sparkcer.engine.automaton
 
 import scala.collection.mutable
 
-import sparkcer.engine.ceql.{Condition, Link, Predicate}
+import sparkcer.engine.ceql.{Condition, Correlations, Link, Predicate}
 import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Linked, Or}
 
 /** A fragment under a condition such as `x[p] OR y[q]`, as a product: beside its state a run remembers what is left of
@@ -113,12 +113,17 @@ private[automaton] object Disjunction {
     }
   }
 
-  /** The condition on a formula that binds exactly one event, whatever its variables are called, as one predicate. */
+  /** The condition on a formula that binds exactly one event, whatever its variables are called, as one predicate. A
+    * comparison of two variables is one of the event with itself, and there is never an event before it.
+    */
   def onOneEvent(c: Condition): Predicate = c match {
-    case Holds(_, p)            => p
-    case And(parts)             => join("AND", parts.map(onOneEvent))
-    case Or(parts)              => join("OR", parts.map(onOneEvent))
-    case Linked(_) | _: Compare => throw new IllegalStateException("one event has no link")
+    case Holds(_, p)                               => p
+    case And(parts)                                => join("AND", parts.map(onOneEvent))
+    case Or(parts)                                 => join("OR", parts.map(onOneEvent))
+    case Linked(Link.Compare(l, op, r))            => Predicate(s"${l.sql} ${op.sign} ${r.sql}")(0)
+    case Linked(e: Link.Expression) if !e.previous => Predicate(Correlations.withoutVariables(e))(0)
+    case Linked(_)                                 => Predicate("TRUE")(0)
+    case c: Compare                                => throw new IllegalStateException(s"$c is not resolved")
   }
 
   private def join(word: String, predicates: Vector[Predicate]): Predicate = predicates.distinct match {

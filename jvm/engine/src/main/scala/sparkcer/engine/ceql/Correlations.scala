@@ -21,6 +21,10 @@ object Correlations {
     walk(condition)
   }
 
+  /** The SQL of an expression whose variables all stand for the event whose columns have no prefix. */
+  def withoutVariables(e: Link.Expression): String =
+    References.without(e.sql, References(e.sql, e.variables.contains(_)))
+
   /** Without brackets every attribute has its variable. */
   private def compare(c: Compare, text: String): Condition = {
     val names = (c.left.variables ++ c.right.variables).distinct

@@ -45,8 +45,8 @@ object Link {
     * of the first variable with the one before it.
     *
     * @param own
-    *   the variable whose columns are written without a prefix, the first of `variables`; those of the others are
-    *   `variable.column`
+    *   the variable whose columns may be written without a prefix, the first of `variables`; other columns are
+    *   `variable.column`, or `PREV.column`
     */
   final case class Expression(sql: String, own: Option[String], others: Vector[String], previous: Boolean)
       extends Link {

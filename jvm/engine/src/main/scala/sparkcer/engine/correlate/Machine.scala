@@ -69,6 +69,22 @@ final private[engine] class Machine(
     enabled(cls)(state)
   }
 
+  // 1 for yes, -1 for no, 0 where not yet asked.
+  private var idleClasses = new Array[Byte](16)
+
+  /** Do events of the class leave every configuration as it is, and start nothing? */
+  def idle(cls: Int, maskOf: Int => Array[Long]): Boolean = {
+    if (cls >= idleClasses.length) idleClasses = java.util.Arrays.copyOf(idleClasses, math.max(cls + 1, 2 * cls))
+    if (idleClasses(cls) == 0) {
+      val still = !strict && (0 until cea.states).forall { q =>
+        val choice = arcs(q, cls, maskOf)
+        if (q == 0 || outgoing(q).isEmpty) choice.isEmpty else choice.nonEmpty && choice.forall(_.waits)
+      }
+      idleClasses(cls) = if (still) 1 else -1
+    }
+    idleClasses(cls) > 0
+  }
+
   /** How events are joined by a link, for people: the worst of what its checks need. */
   def access(link: Int): Access = {
     val checking = for {
@@ -102,11 +118,12 @@ final private[engine] class Machine(
   /** Classes have got other numbers. */
   def forgetClasses(): Unit = {
     enabled = new Array[Array[Array[Arc]]](16)
+    idleClasses = new Array[Byte](16)
     shapes.forgetClasses()
   }
 
-  /** For each pair of states: can runs from both go on with the same next label? */
-  private val overlap: Array[Array[Boolean]] = {
+  /** The labels that runs from each state may go on with next; 0 if a match may end without one. */
+  private lazy val nextLabels: Array[Set[Int]] = {
     val next = Array.fill(cea.states)(Set.empty[Int])
     var changed = true
     while (changed) {
@@ -116,12 +133,15 @@ final private[engine] class Machine(
         if (!more.subsetOf(next(t.from))) { next(t.from) ++= more; changed = true }
       }
     }
-    Array.tabulate(cea.states, cea.states)((p, q) => p == q || (next(p) & next(q)).nonEmpty)
+    next
   }
+
+  /** Can runs from both states go on with the same next label? */
+  private def overlap(p: Int, q: Int): Boolean = p == q || nextLabels(p).exists(nextLabels(q))
 
   /** Can a match never come through both arcs with one event? */
   def independent(a: Arc, b: Arc): Boolean =
-    a.label != b.label || !(a.accepts && b.accepts) && !overlap(a.transition.to)(b.transition.to)
+    a.label != b.label || !(a.accepts && b.accepts) && !overlap(a.transition.to, b.transition.to)
 
   private val (p, e, b) =
     (new Successors(cea.labels.length), new Successors(cea.labels.length), new Successors(cea.labels.length))
@@ -198,7 +218,7 @@ final private[engine] class Machine(
     else {
       val groups = ArrayBuffer.empty[ArrayBuffer[Cell]]
       cells.foreach { c =>
-        val (touching, others) = groups.partition(_.exists(d => overlap(c.state)(d.state)))
+        val (touching, others) = groups.partition(_.exists(d => overlap(c.state, d.state)))
         val joined = ArrayBuffer.empty[Cell]
         touching.foreach(joined ++= _)
         joined += c

@@ -41,6 +41,9 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
   /** How many entries events have looked at, ever. */
   var looks = 0L
 
+  /** Can an event of the class move nothing, whatever is here? */
+  def idle(cls: Int): Boolean = machine.idle(cls, maskOf)
+
   /** Finds out what the event may move, and says whether there is anything. */
   def find(cls: Int, payload: Array[Byte], timed: Boolean): Boolean = {
     now.begin(payload, payloadOf)

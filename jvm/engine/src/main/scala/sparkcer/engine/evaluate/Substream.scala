@@ -74,6 +74,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
 
   private def readOtherwise(cls: Int, time: Long, bound: Long, payload: Array[Byte]): Boolean =
     if (counter != null) count(cls, time, bound, timed = true)
+    else if (runs.idle(cls)) false
     else if (countWindow < 0) stepRuns(cls, time, bound, payload, timed = true)
     else stepRuns(cls, position, position - countWindow, payload, timed = true)
 

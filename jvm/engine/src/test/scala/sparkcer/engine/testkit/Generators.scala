@@ -118,7 +118,7 @@ object Generators {
     Condition.Compare(left, operator, if (shift && attribute == "p") shifted else right)(0)
   }
 
-  private def filtered(body: Formula, size: Int, linked: Boolean = false): Gen[Formula] =
+  private def filtered(body: Formula, size: Int, linked: Boolean): Gen[Formula] =
     if (body.variables.isEmpty) Gen.const(body)
     else condition(body.variables.toVector.sorted, size, linked).map(Formula.Filter(body, _))
 
@@ -141,10 +141,10 @@ object Generators {
     Formula.PartBy(body, keys)(0)
   }
 
-  private val negation: Gen[Formula] = for {
+  private def negation(linked: Boolean): Gen[Formula] = for {
     a <- atom
     named <- Gen.frequency(3 -> Gen.const(a), 1 -> variable.map(Formula.As(a, _)))
-    alpha <- Gen.frequency(2 -> Gen.const(named), 1 -> filtered(named, 1))
+    alpha <- Gen.frequency(2 -> Gen.const(named), 1 -> filtered(named, 1, linked))
   } yield Formula.Not(alpha)(0)
 
   private def parts(size: Int, linked: Boolean): Gen[Vector[Formula]] = for {
@@ -159,7 +159,7 @@ object Generators {
     */
   def formula(size: Int, linked: Boolean = false): Gen[Formula] = {
     def inside = formula(size - 1, linked)
-    if (size <= 0) Gen.frequency(6 -> atom, 1 -> negation)
+    if (size <= 0) Gen.frequency(6 -> atom, 1 -> negation(linked))
     else
       Gen.frequency(
         1 -> formula(0, linked),
