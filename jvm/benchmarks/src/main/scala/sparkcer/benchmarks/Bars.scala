@@ -82,6 +82,18 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
         f"      ${x.workload.name}: a plain hash join of the same events takes ${x.events * 1e3 / join.nanos}%.1f million events/s"
       }
       rates.flatten ++ against
+    } ++ Vector("C-less", "C-differ").flatMap { n =>
+      of(Vector("500", "5000", "50000").map(w => s"$n-w$w"): _*) { r =>
+        val updates = r.map(_.update(masked = true))
+        Seq(
+          line(
+            s"$n, windows of 0.5 s to 50 s, masks given, slowest against fastest",
+            updates.max / updates.min,
+            3,
+            atLeast = false
+          )
+        )
+      }
     } ++ of("T-chain")(r =>
       Seq(line("T-chain update, predicates, million events/s", r.head.update(masked = false), 2, atLeast = true))
     )

@@ -23,11 +23,11 @@ final class ColumnValues(program: Program, events: Events, encoded: Boolean) ext
   def value(term: Int, row: Array[Byte]): Array[Byte] =
     if (encoded) bytes(term)(ColumnValues.number(row)) else of(columns(term), ColumnValues.number(row))
 
-  def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int =
-    throw new IllegalArgumentException("the workloads compare by equality")
+  /** All that is compared are strings. */
+  def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int = java.util.Arrays.compareUnsigned(a, b)
 
   def test(expression: Int, rows: Array[Array[Byte]]): Boolean =
-    throw new IllegalArgumentException("the workloads compare by equality")
+    throw new IllegalArgumentException("the workloads compare terms")
 }
 
 object ColumnValues {

@@ -12,7 +12,7 @@ object Yardsticks {
     (w.name, events),
     w.program.toOption.flatMap { p =>
       p.query.within match {
-        case Some(Window.Attribute(Quantity.Number(n), _)) if w.stream == "correlated" =>
+        case Some(Window.Attribute(Quantity.Number(n), _)) if w.name.startsWith("C-rst") =>
           Some(new HashJoin(Streams(w.stream, events), n.toLong))
         case _ => None
       }
