@@ -64,6 +64,32 @@ class IndexSuite extends munit.FunSuite {
     }
   }
 
+  /** Many values, so that trees are deep: pairs against two loops, with restarts. */
+  Vector[(String, (Int, Int) => Boolean)](
+    "r.p < s.p" -> (_ < _),
+    "r.p >= s.p" -> (_ >= _),
+    "r.p != s.p" -> (_ != _),
+    "r.p = s.p" -> (_ == _)
+  ).foreach { case (test, holds) =>
+    this.test(s"many values: $test") {
+      val program = Program(s"SELECT * FROM S WHERE (R AS r ; S AS s) FILTER $test WITHIN 60 [t]")
+      (1 to 5).foreach { seed =>
+        val rng = new Random(seed)
+        val kinds = Vector.fill(300)((if (rng.nextBoolean()) "R" else "S", rng.nextInt(50)))
+        val right = for (j <- kinds.indices; i <- math.max(0, j - 60) until j) yield (i, j)
+        val wanted = right.collect {
+          case (i, j) if kinds(i)._1 == "R" && kinds(j)._1 == "S" && holds(kinds(i)._2, kinds(j)._2) => s"[$i,$j]"
+        }
+        val harness = new Harness(program)
+        kinds.zipWithIndex.foreach { case ((kind, p), at) =>
+          harness.feed(Seq(Event(kind, Map("p" -> Value.Num(p), "t" -> Value.Num(at)))))
+          if (rng.nextInt(40) == 0) harness.restart(Seq(harness.save()))
+        }
+        assertEquals(harness.matches.map(m => s"[${m.start},${m.end}]"), wanted.toSet)
+      }
+    }
+  }
+
   test("what is kept goes with the window, not with the stream") {
     val adjacent = "SELECT * FROM S WHERE (R AS a : R AS b : S AS c) FILTER a.x != b.x" -> "RRS"
     (cases :+ adjacent).foreach { case (query, types) =>

@@ -9,6 +9,9 @@ import sparkcer.engine.state.Bytes
 /** What configurations have in common whose registers differ in their values only: the states of their cells, and of
   * which kind each content is. For each class of events it is known once for the whole shape which of its
   * configurations an event can move at all.
+  *
+  * @param repeats
+  *   whether several cells of a configuration are of one kind
   */
 final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], repeats: Boolean, machine: Machine) {
   import Shape._
@@ -63,9 +66,9 @@ final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], re
   private def ranges(cls: Int, maskOf: Int => Array[Long]): Option[Verdict] = {
     val (waiting, moving) = machine.arcs(cells(0).state, cls, maskOf).partition(_.waits)
     val ranged = moving.map(arc => arc.range.map { case (equal, place, bound) => (arc, equal, place, bound) })
-    val may = machine.together(flag) && cells.length == 1 && !repeats && waiting.nonEmpty &&
-      cells(0).kinds
-        .forall(_ == Content.Value) && moving.combinations(2).forall(pair => machine.independent(pair(0), pair(1)))
+    val single = cells.length == 1 && !repeats && cells(0).kinds.forall(_ == Content.Value)
+    val apart = moving.combinations(2).forall(pair => machine.independent(pair(0), pair(1)))
+    val may = machine.together(flag) && single && apart && waiting.nonEmpty
     if (!may || ranged.contains(None)) None
     else
       Some(new Ranges(ranged.flatten.map { case (arc, equal, place, bound) =>

@@ -10,7 +10,7 @@ import sparkcer.engine.state.{StateException, WireReader, WireWriter}
   * Configurations of one [[Shape]] are a group. Of a group an event visits those that it can move: all of them, none,
   * or those that an index finds by the values of the event. A configuration that is not visited would only have waited,
   * so what is found never depends on the indexes. With equality alone an event costs one probe for each shape, and what
-  * it moves, whatever the window holds.
+  * it moves, whatever the window holds. Those on one side of a value are moved together ([[Ranking]]).
   */
 final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: Tecs) {
   import Runs._

@@ -345,11 +345,10 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   def eventsKept: Int = if (counter == null) events.size else counter.size
 
   /** About how much memory it takes. */
-  def bytes: Long =
-    160 + tecs.bytes + (if (counter == null) 0L
-                        else counter.bytes) + (if (runs == null) 0L
-                                               else
-                                                 runs.bytes) + events.bytes + 4L * entries.length + 8L * active.length
+  def bytes: Long = {
+    val instead = if (counter != null) counter.bytes else if (runs != null) runs.bytes else 0L
+    160 + tecs.bytes + instead + events.bytes + 4L * entries.length + 8L * active.length
+  }
 
   /** For tests. */
   def checkInvariants(): Unit = {
