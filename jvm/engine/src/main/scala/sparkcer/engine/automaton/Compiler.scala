@@ -122,14 +122,25 @@ final private[automaton] class Compiler(text: String) {
         inside(round, entry, exit)
         empties += Empty(round.exit, between(round.entry, skip = !contiguous))
       case Formula.Filter(body, condition) =>
-        Pushdown.checkBound(condition, body.variables, text)
-        val (conjuncts, pushed) = Pushdown(body, Correlations.resolve(condition, body, text))
+        val (conjuncts, pushed) = Pushdown(body, resolve(condition, body))
         inside(build(pushed), entry, exit)
         val whole = Fragment(entry, exit, firstStep, firstEmpty)
         return conjuncts.foldLeft(whole)(filter)
     }
     Fragment(entry, exit, firstStep, firstEmpty)
   }
+
+  /** What [[Pushdown]] may have moved inside is resolved already, where more names were known. */
+  private val resolved = new java.util.IdentityHashMap[Condition, Unit]
+
+  private def resolve(condition: Condition, body: Formula): Condition =
+    if (resolved.containsKey(condition)) condition
+    else {
+      Pushdown.checkBound(condition, body.variables, text)
+      val result = Correlations.resolve(condition, body, text)
+      Pushdown.conjuncts(result).foreach(resolved.put(_, ()))
+      result
+    }
 
   /** A state before `next` that waits over any number of events if `skip`. */
   private def between(next: Int, skip: Boolean): Int = {
@@ -207,9 +218,9 @@ final private[automaton] class Compiler(text: String) {
 
   /** The guard of `NOT(α)`. */
   private def negation(body: Formula, offset: Int): Guard = {
-    def atomic(f: Formula): (Formula.Atom, Set[String]) = f match {
-      case a: Formula.Atom  => (a, Set(a.variable))
-      case Formula.As(b, x) => val (a, names) = atomic(b); (a, names + x.value)
+    def atomic(f: Formula): Formula.Atom = f match {
+      case a: Formula.Atom  => a
+      case Formula.As(b, _) => atomic(b)
       case _                =>
         throw new CeqlException(
           "CER_UNSUPPORTED",
@@ -220,11 +231,10 @@ final private[automaton] class Compiler(text: String) {
     }
     body match {
       case Formula.Filter(inner, condition) =>
-        val (atom, names) = atomic(inner)
-        Pushdown.checkBound(condition, names, text)
+        val atom = atomic(inner)
         val guard = Guard(atom.stream, atom.eventType, negated = true)
-        guard.require(Disjunction.onOneEvent(Correlations.resolve(condition, inner, text)))
-      case other => val (atom, _) = atomic(other); Guard(atom.stream, atom.eventType, negated = true)
+        guard.require(Disjunction.onOneEvent(resolve(condition, inner)))
+      case other => val atom = atomic(other); Guard(atom.stream, atom.eventType, negated = true)
     }
   }
 

@@ -3,6 +3,7 @@ package sparkcer.engine.ceql
 import sparkcer.engine.ceql.Condition.{And, Compare, Linked}
 import sparkcer.engine.ceql.Formula._
 import sparkcer.engine.ceql.Operand.{Attribute, Binary, Call, Literal, Negative}
+import sparkcer.engine.evaluate.Program
 
 /** What is written of several events, and what it is taken for. */
 class CorrelationParserSuite extends munit.FunSuite {
@@ -128,5 +129,12 @@ class CorrelationParserSuite extends munit.FunSuite {
       link("y[cast(a AS int) = x.b]"),
       Link.Expression("cast(a AS int) = x.b", Some("y"), Vector("x"), previous = false)
     )
+  }
+
+  test("a struct called as a variable is, moved inside with its disjunction, is still one") {
+    val query = "SELECT * FROM S WHERE ((A AS x ; B AS y) ; C AS z) FILTER x.y.a = 1 OR y.p = 2"
+    val program = Program(query)
+    assertEquals(program.links, Vector.empty)
+    assert(program.guards.map(_.show).contains("A[y.a = 1]"), program.guards.map(_.show).mkString(", "))
   }
 }
