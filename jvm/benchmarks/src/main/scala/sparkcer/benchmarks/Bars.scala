@@ -1,10 +1,10 @@
 package sparkcer.benchmarks
 
 /** What the engine is held to, each as one line with the figure that decides. */
-final class Bars(results: Map[String, Result]) {
+final class Bars(results: Map[String, Result], joins: collection.Map[String, Outcome]) {
 
   def lines: Vector[String] =
-    rates ++ twins ++ homes ++ strategies ++ counts ++ enumeration ++ windows
+    rates ++ twins ++ homes ++ strategies ++ counts ++ enumeration ++ windows ++ correlation
 
   private def line(what: String, figure: Double, bar: Double, atLeast: Boolean): String = {
     val verdict = if (if (atLeast) figure >= bar else figure <= bar) "PASS" else "MISS"
@@ -59,6 +59,45 @@ final class Bars(results: Map[String, Result]) {
           else Seq(line(s"$n, ns for an event of a match", r.head.nanosPerMatchedEvent, 20, atLeast = false))
         )
       )
+
+  /** r(x) ; s(x, y) ; t(y): the same rate whatever the window, and what a hash join takes for the same events. */
+  private def correlation = {
+    val names = Vector("500", "5000", "50000").map("C-rst-w" + _)
+    of(names: _*) { r =>
+      val rates = for (masked <- Seq(false, true)) yield {
+        val updates = r.map(_.update(masked))
+        Seq(
+          line(
+            s"C-rst, windows of 0.5 s to 50 s, ${kind(masked)}, slowest against fastest",
+            updates.max / updates.min,
+            2,
+            atLeast = false
+          ),
+          line(s"C-rst update, ${kind(masked)}, slowest, million events/s", updates.min, 2, atLeast = true)
+        )
+      }
+      val against = r.map { x =>
+        val join = joins(x.workload.name)
+        require(join.closing == x.closing, s"the join closes ${join.closing} matches, the engine ${x.closing}")
+        f"      ${x.workload.name}: a plain hash join of the same events takes ${x.events * 1e3 / join.nanos}%.1f million events/s"
+      }
+      rates.flatten ++ against
+    } ++ Vector("C-less", "C-differ").flatMap { n =>
+      of(Vector("500", "5000", "50000").map(w => s"$n-w$w"): _*) { r =>
+        val updates = r.map(_.update(masked = true))
+        Seq(
+          line(
+            s"$n, windows of 0.5 s to 50 s, masks given, slowest against fastest",
+            updates.max / updates.min,
+            3,
+            atLeast = false
+          )
+        )
+      }
+    } ++ of("T-chain")(r =>
+      Seq(line("T-chain update, predicates, million events/s", r.head.update(masked = false), 2, atLeast = true))
+    )
+  }
 
   private def windows = {
     val names = Vector("1000", "10000", "30000", "100000", "1000000").map("S3-noend-w" + _)

@@ -33,18 +33,25 @@ object EngineBenchmark {
   def main(args: Array[String]): Unit = {
     val options = read(args.toList, Options())
     val runs = prepare(options)
+    val joins = mutable.Map.empty[String, Outcome]
     val results = runs.map(r => r.workload.name -> new Result(r.workload, options.events, r.peak()))
     for (round <- 1 to options.warmUp + options.rounds; (run, (_, result)) <- runs.zip(results)) {
       for (masked <- Seq(true, false); visit <- Seq(false, true)) {
         val outcome = run(visit, masked)
         if (round > options.warmUp) result.add(visit, masked, outcome)
       }
+      Yardsticks.of(run.workload, options.events).foreach { join =>
+        val outcome = join()
+        if (round > options.warmUp)
+          joins
+            .updateWith(run.workload.name)(old => Some(old.filter(_.nanos <= outcome.nanos).getOrElse(outcome))): Unit
+      }
     }
     options.write.foreach(write(_, results.map(_._2)))
     println(Result.header)
     results.foreach(r => println(r._2.row))
     println()
-    new Bars(results.toMap).lines.foreach(println)
+    new Bars(results.toMap, joins).lines.foreach(println)
   }
 
   /** The update rates as a table for other programs, with the machine as its first line. */

@@ -26,7 +26,19 @@ final class Events(val names: Vector[String], val size: Int, columns: Vector[Eve
   def ref(column: Int): AnyRef = strings(column)(at)
   def test(predicate: Int): Boolean = predicates(predicate).holds(this)
 
+  def string(column: Int, event: Int): String = strings(column)(event)
+
   def integers(name: String): Array[Long] = integers(column(name))
+
+  /** A column as numbers: its own, or one for each different string. */
+  def numbered(name: String): Array[Long] = {
+    val c = column(name)
+    if (integers(c) != null) integers(c)
+    else {
+      val ids = scala.collection.mutable.HashMap.empty[String, Long]
+      strings(c).map(s => ids.getOrElseUpdate(s, ids.size.toLong))
+    }
+  }
 
   /** The same events with strings that nobody has hashed yet, as a reader of a file would hand them over. */
   def fresh(): Events = new Events(

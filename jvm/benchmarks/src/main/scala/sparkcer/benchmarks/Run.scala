@@ -24,11 +24,21 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
     case _                                             => (new Array[Long](events.size), 0L)
   }
 
-  private val keys: Array[Long] = program.query.partitionBy.map(k => events.integers(k.value)) match {
+  private val keys: Array[Long] = program.query.partitionBy.map(_.value) match {
     case Vector()    => null
-    case Vector(one) => one
-    case _           => throw new IllegalArgumentException("the runner partitions by one integer")
+    case Vector(one) => events.numbered(one)
+    case _           => throw new IllegalArgumentException("the runner partitions by one column")
   }
+
+  /** Where events are compared, what stands for each. */
+  private val rows: Array[Array[Byte]] =
+    if (program.links.isEmpty) new Array[Array[Byte]](events.size) else Array.tabulate(events.size)(ColumnValues.row)
+  private val encoded = if (program.links.isEmpty) null else new ColumnValues(program, events, encoded = true)
+
+  private def newEvaluator(masked: Boolean): Evaluator =
+    if (program.links.isEmpty) new Evaluator(program)
+    else
+      new Evaluator(program, correlation = if (masked) encoded else new ColumnValues(program, events, encoded = false))
 
   /** @param visit
     *   every match is visited with each of its events
@@ -37,7 +47,7 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
     */
   def apply(visit: Boolean, masked: Boolean): Outcome = {
     val source = if (masked) new Run.Given(masks) else new Run.Computed(events.fresh(), program)
-    val evaluator = new Evaluator(program)
+    val evaluator = newEvaluator(masked)
     val before = Run.cpu()
     val o = if (keys == null) whole(evaluator, source, visit) else partitioned(evaluator, source, visit)
     o.copy(nanos = Run.cpu() - before)
@@ -49,7 +59,7 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
     var i = 0
     while (i < times.length) {
       val time = times(i)
-      if (substream.read(evaluator.classOf(source.mask(i)), time, time - within, null)) seen.closed()
+      if (substream.read(evaluator.classOf(source.mask(i)), time, time - within, rows(i))) seen.closed()
       i += 1
     }
     seen.outcome
@@ -62,7 +72,7 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
     while (i < times.length) {
       val time = times(i)
       val substream = substreams.getOrElseUpdate(keys(i), evaluator.newSubstream())
-      if (substream.read(evaluator.classOf(source.mask(i)), time, time - within, null)) seen.closed()
+      if (substream.read(evaluator.classOf(source.mask(i)), time, time - within, rows(i))) seen.closed()
       i += 1
     }
     seen.outcome
@@ -70,14 +80,14 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
 
   /** One more pass, slow, that looks at the state now and then. */
   def peak(): Peak = {
-    val evaluator = new Evaluator(program)
+    val evaluator = newEvaluator(masked = true)
     val substreams = mutable.LongMap.empty[Substream]
     val nodes = new Array[Int](2)
     var bytes = 0L
     var i = 0
     while (i < times.length) {
       val substream = substreams.getOrElseUpdate(if (keys == null) 0L else keys(i), evaluator.newSubstream())
-      substream.read(evaluator.classOf(masks(i)), times(i), times(i) - within, null): Unit
+      substream.read(evaluator.classOf(masks(i)), times(i), times(i) - within, rows(i)): Unit
       if (i % 1000 == 999) {
         val half = if (i < times.length / 2) 0 else 1
         nodes(half) = math.max(nodes(half), substreams.values.map(_.nodes).sum)

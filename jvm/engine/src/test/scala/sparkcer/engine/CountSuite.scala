@@ -1,16 +1,41 @@
 package sparkcer.engine
 
-import org.scalacheck.Prop
+import org.scalacheck.{Arbitrary, Gen, Prop}
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import sparkcer.engine.ceql.{SelectList, Strategy}
 import sparkcer.engine.evaluate.{Evaluator, Program}
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators._
+import sparkcer.engine.testkit.Generators.{correlatedCase, plainCase}
 
 /** `SELECT COUNT(*)` counts what `SELECT *` lists. */
-class CountSuite extends Properties {
+class CountSuite extends CountsAgainstDefinition(plainCase) {
+  test("more matches than could be listed") {
+    val events = Event.stream("A " * 40 + "B")
+    val counts = new Harness(Program("SELECT COUNT(*) FROM S WHERE A+ ; B")).feed(events).counts
+    assertEquals(counts, Map(40 -> ((1L << 40) - 1)))
+  }
+
+  test("a number past the largest sticks there") {
+    val events = Event.stream("A " * 70 + "B")
+    val counts = new Harness(Program("SELECT COUNT(*) FROM S WHERE A+ ; B")).feed(events).counts
+    assertEquals(counts, Map(70 -> Long.MaxValue))
+  }
+}
+
+/** The same for queries that compare events. */
+class CorrelatedCountSuite extends CountsAgainstDefinition(correlatedCase) {
+
+  test("more matches than could be listed, of events that are compared") {
+    val events = Event.stream("A(k=1) A(k=2) " * 40 + "B")
+    val counts = new Harness(Program("SELECT COUNT(*) FROM S WHERE (A+ PART-BY [k]) ; B")).feed(events).counts
+    assertEquals(counts, Map(80 -> 2 * ((1L << 40) - 1)))
+  }
+}
+
+abstract class CountsAgainstDefinition(generator: Gen[Case]) extends Properties {
   override def cases: Int = 1000
+  implicit private val arbitrary: Arbitrary[Case] = Arbitrary(generator)
 
   /** The same case with COUNT(*), half of the time without the strategies that have to list what they count. */
   private def counting(c: Case, plain: Boolean): Case = {
@@ -60,17 +85,5 @@ class CountSuite extends Properties {
         harness.counts
       }
     }
-  }
-
-  test("more matches than could be listed") {
-    val events = Event.stream("A " * 40 + "B")
-    val counts = new Harness(Program("SELECT COUNT(*) FROM S WHERE A+ ; B")).feed(events).counts
-    assertEquals(counts, Map(40 -> ((1L << 40) - 1)))
-  }
-
-  test("a number past the largest sticks there") {
-    val events = Event.stream("A " * 70 + "B")
-    val counts = new Harness(Program("SELECT COUNT(*) FROM S WHERE A+ ; B")).feed(events).counts
-    assertEquals(counts, Map(70 -> Long.MaxValue))
   }
 }

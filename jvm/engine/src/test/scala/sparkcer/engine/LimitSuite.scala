@@ -1,17 +1,23 @@
 package sparkcer.engine
 
-import org.scalacheck.Prop
+import org.scalacheck.{Arbitrary, Gen, Prop}
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import sparkcer.engine.ceql.Quantity
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators._
+import sparkcer.engine.testkit.Generators.{correlatedCase, plainCase}
 
 /** LIMIT takes some of the matches of each closing event, the same ones whatever the restarts, and changes nothing
   * else.
   */
-class LimitSuite extends Properties {
+class LimitSuite extends LimitedMatches(plainCase)
+
+/** The same for queries that compare events. */
+class CorrelatedLimitSuite extends LimitedMatches(correlatedCase)
+
+abstract class LimitedMatches(generator: Gen[Case]) extends Properties {
   override def cases: Int = 1000
+  implicit private val arbitrary: Arbitrary[Case] = Arbitrary(generator)
 
   property("as many of the right matches as there may be") {
     forAll { (c: Case, byte: Byte) =>

@@ -12,14 +12,19 @@ import sparkcer.engine.testkit._
   * The definition would take too long on the whole stream. But a match that ends at `j` lies between the window's bound
   * and `j`, and depends on nothing else; so the definition on that slice gives the matches of `j`.
   */
-class LongStreamSuite extends Properties {
+class LongStreamSuite extends WindowByWindow(Generators.query)
+
+/** The same for queries that compare events. */
+class CorrelatedLongStreamSuite extends WindowByWindow(Generators.correlated)
+
+abstract class WindowByWindow(queries: Gen[Query]) extends Properties {
   override def cases: Int = 300
 
   implicit private val keepWindow: Shrink[Case] =
     Shrink.withLazyList(c => Case.simpler(c).filter(_.query.within == c.query.within))
 
   private val windowed: Gen[Case] = for {
-    q <- Generators.query
+    q <- queries
     n <- Gen.choose(1, 5)
     byTime <- Gen.oneOf(true, false)
     stream <- Gen.choose(20, 80).flatMap(Generators.streamOf)

@@ -1,16 +1,17 @@
 package sparkcer.engine
 
-import org.scalacheck.Prop
+import org.scalacheck.{Arbitrary, Gen, Prop}
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import sparkcer.engine.automaton.Multiplicity
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators._
+import sparkcer.engine.testkit.Generators.{correlatedCase, plainCase}
 
 /** A column's multiplicity decides its type in the output, so no match may bind more or less than it says. */
 class MultiplicitySuite extends Properties {
   override def cases: Int = 2000
+  implicit private val arbitrary: Arbitrary[Case] = Arbitrary(Gen.oneOf(plainCase, correlatedCase))
 
   private def allows(m: Multiplicity, events: Int): Boolean =
     (!m.atLeastOne || events >= 1) && (!m.atMostOne || events <= 1)

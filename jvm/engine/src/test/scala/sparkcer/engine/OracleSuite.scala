@@ -1,15 +1,21 @@
 package sparkcer.engine
 
-import org.scalacheck.Prop
+import org.scalacheck.{Arbitrary, Gen, Prop}
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import sparkcer.engine.evaluate.Evaluator
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators._
+import sparkcer.engine.testkit.Generators.{correlatedCase, plainCase}
 
 /** The engine against the definition: as sets, the same matches. */
-class OracleSuite extends Properties {
+class OracleSuite extends AgainstDefinition(plainCase)
+
+/** The same for queries that compare events. */
+class CorrelatedOracleSuite extends AgainstDefinition(correlatedCase)
+
+abstract class AgainstDefinition(generator: Gen[Case]) extends Properties {
   override def cases: Int = 2000
+  implicit private val arbitrary: Arbitrary[Case] = Arbitrary(generator)
 
   /** Holds when the engine, run with the options, finds exactly what the definition says. */
   private def agrees(c: Case, options: Harness.Options): Prop = {

@@ -24,6 +24,13 @@ class PrinterSuite extends Properties {
     }
   }
 
+  property("a random query with tests between events") {
+    forAll(Generators.correlated.suchThat(writable)) { q =>
+      val text = Printer.print(q)
+      (Parser.parse(text) == q) :| text
+    }
+  }
+
   private def name(x: String): Name = Name(x)(0)
 
   private val names = Vector(
@@ -93,5 +100,18 @@ class PrinterSuite extends Properties {
       "SELECT NONE FROM S WHERE A WITHIN :n EVENTS LIMIT :`my limit`",
       "SELECT LAST S>A FROM S WHERE S>A FILTER S>A[a IN {1..5} AND b IN {'[', \"]\"}] AND (S>A[c] OR S>A[d])"
     ).foreach(text => roundTrip(Parser.parse(text)))
+  }
+
+  test("every operand") {
+    Vector(
+      "x.a = y.b",
+      "`my x`.`my a`.b <> y.c",
+      "S>A.p >= x.a",
+      "(x.a + 1) * 2 - -x.b % 3 < abs(y.a, 'it''s', 1.5) / 2",
+      "x[a = y.b AND PREV.a < 1] AND (x.a == y.b OR f() < x.a)"
+    ).foreach(c => roundTrip(Parser.parse(s"SELECT * FROM S WHERE (A AS x ; B AS y ; S>A ; C AS `my x`) FILTER $c")))
+    roundTrip(
+      Parser.parse("SELECT * FROM S WHERE (A AS x ; B AS `y z` PART-BY [x.a, `y z`.b.c]) ALL C PART-BY [`a b`]")
+    )
   }
 }

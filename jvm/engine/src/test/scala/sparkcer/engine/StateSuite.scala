@@ -3,55 +3,16 @@ package sparkcer.engine
 import org.scalacheck.{Arbitrary, Gen, Prop, Shrink}
 import org.scalacheck.Prop.{forAll, propBoolean}
 
+import sparkcer.engine.correlate.Correlation
 import sparkcer.engine.evaluate.{Evaluator, Partitions, Program}
 import sparkcer.engine.state.{Frame, StateException}
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators._
+import sparkcer.engine.testkit.Generators.{correlatedCase, plainCase}
 
 /** Saved state: wherever a stream is cut, what is loaded goes on as if nothing had happened; and what is no saved state
   * is refused with a reason.
   */
-class StateSuite extends Properties {
-  import StateSuite._
-
-  override def cases: Int = 2000
-
-  private val action: Gen[Action] = Gen.frequency(
-    2 -> GoOn,
-    1 -> Save(full = true, restart = false),
-    2 -> Save(full = false, restart = false),
-    1 -> Save(full = true, restart = true),
-    3 -> Save(full = false, restart = true)
-  )
-  implicit private val plans: Arbitrary[List[Action]] = Arbitrary(Gen.listOfN(9, action))
-  implicit private val shrinkPlan: Shrink[List[Action]] = Shrink.withLazyList { plan =>
-    plan.indices.to(LazyList).filter(plan(_) != GoOn).map(plan.updated(_, GoOn))
-  }
-
-  property("a stream may be cut anywhere") {
-    forAll { (c: Case, plan: List[Action], expire: Boolean, tiny: Boolean) =>
-      val options = Harness.Options(if (tiny) Evaluator.Limits(states = 2) else Evaluator.Limits(), expire = expire)
-      c.program.fold(Prop.undecided) { program =>
-        val found = cut(new Harness(program, options), c.events.zip(plan))
-        val right = Harness.run(program, c.events)
-        (found == right) :| Match.difference(found, right)
-      }
-    }
-  }
-
-  private def cut(harness: Harness, steps: Seq[(Event, Action)]): Set[Match] = {
-    var pieces = Vector(harness.save())
-    steps.foreach { case (event, action) =>
-      harness.feed(Seq(event))
-      action match {
-        case GoOn                => ()
-        case Save(full, restart) =>
-          pieces = if (full) Vector(harness.save()) else pieces :+ harness.saveChanges()
-          if (restart) harness.restart(pieces)
-      }
-    }
-    harness.matches
-  }
+class StateSuite extends CutAnywhere(plainCase) {
 
   private val program = Program("SELECT * FROM S WHERE (A+ ; B) AS x PARTITION BY [k] WITHIN 4 [t]")
   private val saved = new Harness(program).feed(Event.stream("A(k=x) A(k=y) A(k=x) X(k=z) A(k=y)")).save()
@@ -106,7 +67,82 @@ class StateSuite extends Properties {
   }
 }
 
-object StateSuite {
+/** The same for queries that compare events. */
+class CorrelatedStateSuite extends CutAnywhere(correlatedCase) {
+  private val program = Program("SELECT * FROM S WHERE (A AS x ; B AS y) FILTER x.p = y.p")
+
+  test("what changed is small, however many values are compared") {
+    val harness = new Harness(program)
+    harness.feed((0 until 1000).flatMap(i => Event.stream(s"A(p=$i)")))
+    val full = harness.save().length
+    harness.feed(Event.stream("A(p=1) A(p=2000)"))
+    val changes = harness.saveChanges().length
+    assert(changes < 100 && full > 100 * changes, s"$full bytes in full, $changes for two events")
+    assert(harness.saveChanges().length < 12)
+  }
+
+  test("a newer format of compared values is named") {
+    val saved = new Harness(program).feed(Event.stream("A(p=7)")).save()
+    // What is compared comes last: its format, nothing removed, one entry.
+    val body = saved.slice(2, saved.length - 4)
+    val format = body.lastIndexOfSlice(Seq[Byte](1, 0, 2))
+    val newer = Frame.write(out => body.updated(format, 9.toByte).foreach(b => out.byte(b & 0xff)))
+    val e = intercept[StateException](Partitions.load(new Evaluator(program, correlation = Unasked), Seq(newer)))
+    assert(e.getMessage.contains("in format 9 by a newer spark-cer"), e.getMessage)
+  }
+
+  private object Unasked extends Correlation {
+    def value(term: Int, event: Array[Byte]): Array[Byte] = fail("asked for a value")
+    def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int = fail("asked for an order")
+    def test(expression: Int, events: Array[Array[Byte]]): Boolean = fail("asked for a test")
+  }
+}
+
+abstract class CutAnywhere(generator: Gen[Case]) extends Properties {
+  import CutAnywhere._
+
+  override def cases: Int = 2000
+  implicit private val arbitrary: Arbitrary[Case] = Arbitrary(generator)
+
+  private val action: Gen[Action] = Gen.frequency(
+    2 -> GoOn,
+    1 -> Save(full = true, restart = false),
+    2 -> Save(full = false, restart = false),
+    1 -> Save(full = true, restart = true),
+    3 -> Save(full = false, restart = true)
+  )
+  implicit private val plans: Arbitrary[List[Action]] = Arbitrary(Gen.listOfN(10, action))
+  implicit private val shrinkPlan: Shrink[List[Action]] = Shrink.withLazyList { plan =>
+    plan.indices.to(LazyList).filter(plan(_) != GoOn).map(plan.updated(_, GoOn))
+  }
+
+  property("a stream may be cut anywhere") {
+    forAll { (c: Case, plan: List[Action], expire: Boolean, tiny: Boolean) =>
+      val options = Harness.Options(if (tiny) Evaluator.Limits(states = 2) else Evaluator.Limits(), expire = expire)
+      c.program.fold(Prop.undecided) { program =>
+        val found = cut(new Harness(program, options), c.events.zip(plan))
+        val right = Harness.run(program, c.events)
+        (found == right) :| Match.difference(found, right)
+      }
+    }
+  }
+
+  private def cut(harness: Harness, steps: Seq[(Event, Action)]): Set[Match] = {
+    var pieces = Vector(harness.save())
+    steps.foreach { case (event, action) =>
+      harness.feed(Seq(event))
+      action match {
+        case GoOn                => ()
+        case Save(full, restart) =>
+          pieces = if (full) Vector(harness.save()) else pieces :+ harness.saveChanges()
+          if (restart) harness.restart(pieces)
+      }
+    }
+    harness.matches
+  }
+}
+
+object CutAnywhere {
 
   /** What may happen after an event. */
   sealed private trait Action

@@ -21,6 +21,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   private val schema = StructType(df.schema.filterNot(Inputs.isStream))
   private val stream: Option[Column] = Inputs.streamOf(df.schema).map(columnOf)
 
+  if (program.links.nonEmpty)
+    fail("CER_UNSUPPORTED", s"a test between events, '${program.links.head.show}', is not supported yet.", 0)
+
   val keys: Vector[StructField] = query.partitionBy.map(column(_, "PARTITION BY"))
   val time: StructField = timeColumn()
   val order: Option[StructField] = options.order.map(option(_, "order"))

@@ -2,19 +2,24 @@ package sparkcer.engine.automaton
 
 import scala.collection.immutable.ArraySeq
 
+import sparkcer.engine.ceql.Link
+
 /** A complex event automaton (003, Section 3), whose marks are labels: the set of selected variables that an event goes
   * to.
   *
   * State 0 is initial and is never entered. A transition reads one event; `guard` is the index of the bit it needs, or
   * [[Cea.Always]] for a step over any event. `label` 0 leaves the event unmarked. A run accepts when it takes a
   * transition into a final state; final states without transitions of their own are never stored.
+  *
+  * With `links` a run also keeps what these tests may still compare ([[Registers]]).
   */
 final class Cea(
     val states: Int,
     val guards: ArraySeq[Guard],
     val labels: ArraySeq[Set[String]],
     val transitions: ArraySeq[Cea.Transition],
-    val finals: Set[Int]
+    val finals: Set[Int],
+    val links: ArraySeq[Link] = ArraySeq.empty
 ) {
 
   /** The transitions of each state. */
@@ -51,7 +56,24 @@ final case class Multiplicity(atLeastOne: Boolean, atMostOne: Boolean) {
 object Cea {
   val Always: Int = -1
 
-  final case class Transition(from: Int, guard: Int, label: Int, to: Int)
+  /** @param also
+    *   further guards that the event must pass
+    * @param checks
+    *   tests of the event with earlier ones
+    * @param resets
+    *   links that begin anew, before the checks
+    */
+  final case class Transition(
+      from: Int,
+      guard: Int,
+      label: Int,
+      to: Int,
+      also: Set[Int] = Set.empty,
+      checks: Vector[Check] = Vector.empty,
+      resets: Set[Int] = Set.empty
+  ) {
+    def passes(guards: Int => Boolean): Boolean = (guard == Always || guards(guard)) && also.forall(guards)
+  }
 
   /** The smallest and the largest number of transitions with a marked label on an accepting path, counted up to 2. */
   private def counts(a: Cea, marked: Int => Boolean): (Int, Int) = {

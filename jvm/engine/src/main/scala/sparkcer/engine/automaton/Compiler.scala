@@ -4,7 +4,7 @@ import scala.collection.immutable.ArraySeq
 import scala.collection.mutable
 import scala.collection.mutable.ArrayBuffer
 
-import sparkcer.engine.ceql.{CeqlException, Condition, Formula}
+import sparkcer.engine.ceql.{CeqlException, Condition, Correlations, Formula, Link}
 
 /** Formula → valuation automaton → CEA (003, Appendix A.1, with its `+` mended: a round may wait for its first event).
   *
@@ -12,7 +12,10 @@ import sparkcer.engine.ceql.{CeqlException, Condition, Formula}
   * variables that mark the event. `AS X` and a conjunct `X[P]` are then a change of the fragment's transitions, and a
   * disjunction is a product of the fragment with what is left of it ([[Disjunction]]). At the end empty steps are
   * removed, labels are projected to the selected variables, and states that lead nowhere are cut. Linear but for
-  * disjunctions.
+  * disjunctions and ALL ([[Interleaving]]).
+  *
+  * A test between events ([[Link]]) is checked on the transitions that mark its variables, and begins anew where a run
+  * enters the formula that the FILTER stands at.
   */
 object Compiler {
 
@@ -25,10 +28,31 @@ object Compiler {
 
   /** Past this size the query is refused rather than compiled for minutes. */
   val MaxTransitions = 200000
+
+  /** Bits of an Int, without its sign. */
+  val MaxRoles = 31
 }
 
-/** Transitions of a fragment under construction. `guard` None steps over any event. */
-final private[automaton] case class Step(from: Int, guard: Option[Guard], variables: Set[String], to: Int)
+/** Transitions of a fragment under construction. `guard` None steps over any event; `also` are guards of NOT beside it.
+  */
+final private[automaton] case class Step(
+    from: Int,
+    guard: Option[Guard],
+    variables: Set[String],
+    to: Int,
+    also: Set[Guard] = Set.empty,
+    checks: Vector[Check] = Vector.empty
+) {
+
+  /** The parts that the event plays in a link, as bits. */
+  def roles(link: Link): Int = Check.roles(link).zipWithIndex.foldLeft(0) { case (bits, (variable, i)) =>
+    val plays = if (variable == Link.Marked) variables.nonEmpty else variables(variable)
+    if (plays) bits | 1 << i else bits
+  }
+}
+
+/** A step without an event; the links of `resets` begin anew. */
+final private[automaton] case class Empty(from: Int, to: Int, resets: Set[Int] = Set.empty)
 
 /** Entry and exit of the fragment that was built last, and where its transitions begin. */
 final private[automaton] case class Fragment(entry: Int, exit: Int, firstStep: Int, firstEmpty: Int)
@@ -36,7 +60,21 @@ final private[automaton] case class Fragment(entry: Int, exit: Int, firstStep: I
 final private[automaton] class Compiler(text: String) {
   private var states = 0
   private[automaton] val steps = ArrayBuffer.empty[Step]
-  private[automaton] val empties = ArrayBuffer.empty[(Int, Int)]
+  private[automaton] val empties = ArrayBuffer.empty[Empty]
+  private val links = ArrayBuffer.empty[Link]
+
+  /** A link of one FILTER or PART-BY gets a number. */
+  private[automaton] def add(link: Link): Int = {
+    if (Check.roles(link).length > Compiler.MaxRoles)
+      throw new CeqlException(
+        "CER_QUERY_TOO_LARGE",
+        s"a test compares more than ${Compiler.MaxRoles} variables: ${link.show.take(100)} …",
+        text,
+        0
+      )
+    links += link
+    links.length - 1
+  }
 
   private[automaton] def fresh(): Int = { states += 1; states - 1 }
 
@@ -70,14 +108,21 @@ final private[automaton] class Compiler(text: String) {
         change(firstStep)(s => s.copy(variables = s.variables & kept))
       case Formula.Or(parts) =>
         parts.foreach(p => inside(build(p), entry, exit))
+      case Formula.All(parts) =>
+        val all = parts.tail.foldLeft(build(parts.head))((done, p) => new Interleaving(this, done, build(p)).result())
+        inside(all, entry, exit)
+      case p @ Formula.PartBy(body, _) =>
+        val same = PartBy.link(p, text)
+        inside(build(body), entry, exit)
+        return filter(Fragment(entry, exit, firstStep, firstEmpty), Condition.Linked(same))
       case Formula.Sequence(parts)           => join(parts, entry, exit, skip = true)
       case Formula.Contiguous(parts)         => join(parts, entry, exit, skip = false)
       case Formula.Iterate(body, contiguous) =>
         val round = build(body)
         inside(round, entry, exit)
-        empties += ((round.exit, between(round.entry, skip = !contiguous)))
+        empties += Empty(round.exit, between(round.entry, skip = !contiguous))
       case Formula.Filter(body, condition) =>
-        val (conjuncts, pushed) = Pushdown(body, condition, text)
+        val (conjuncts, pushed) = Pushdown(body, resolve(condition, body))
         inside(build(pushed), entry, exit)
         val whole = Fragment(entry, exit, firstStep, firstEmpty)
         return conjuncts.foldLeft(whole)(filter)
@@ -85,28 +130,40 @@ final private[automaton] class Compiler(text: String) {
     Fragment(entry, exit, firstStep, firstEmpty)
   }
 
+  /** What [[Pushdown]] may have moved inside is resolved already, where more names were known. */
+  private val resolved = new java.util.IdentityHashMap[Condition, Unit]
+
+  private def resolve(condition: Condition, body: Formula): Condition =
+    if (resolved.containsKey(condition)) condition
+    else {
+      Pushdown.checkBound(condition, body.variables, text)
+      val result = Correlations.resolve(condition, body, text)
+      Pushdown.conjuncts(result).foreach(resolved.put(_, ()))
+      result
+    }
+
   /** A state before `next` that waits over any number of events if `skip`. */
   private def between(next: Int, skip: Boolean): Int = {
     val wait = fresh()
     if (skip) add(Step(wait, None, Set.empty, wait))
-    empties += ((wait, next))
+    empties += Empty(wait, next)
     wait
   }
 
   private def inside(part: Fragment, entry: Int, exit: Int): Unit = {
-    empties += ((entry, part.entry))
-    empties += ((part.exit, exit))
+    empties += Empty(entry, part.entry)
+    empties += Empty(part.exit, exit)
   }
 
   private def join(parts: Vector[Formula], entry: Int, exit: Int, skip: Boolean): Unit = {
     var before = -1
     parts.foreach { p =>
       val part = build(p)
-      if (before < 0) empties += ((entry, part.entry))
-      else empties += ((before, between(part.entry, skip)))
+      if (before < 0) empties += Empty(entry, part.entry)
+      else empties += Empty(before, between(part.entry, skip))
       before = part.exit
     }
-    empties += ((before, exit))
+    empties += Empty(before, exit)
   }
 
   private def change(from: Int)(f: Step => Step): Unit =
@@ -119,8 +176,25 @@ final private[automaton] class Compiler(text: String) {
           if (s.variables(x.value)) s.copy(guard = s.guard.map(_.require(p))) else s
         }
         fragment
+      case Condition.Linked(link) =>
+        val id = add(link)
+        change(fragment.firstStep) { s =>
+          val roles = s.roles(link)
+          if (roles == 0) s else s.copy(checks = s.checks :+ Check(id, roles, holds = true))
+        }
+        beginning(fragment, Set(id))
       case Condition.And(parts) => parts.foldLeft(fragment)(filter)
       case or: Condition.Or     => new Disjunction(this, fragment, or).result()
+      case c: Condition.Compare => throw new IllegalStateException(s"$c is not resolved")
+    }
+
+  /** The fragment behind a new entry, at which the links begin anew. */
+  private[automaton] def beginning(fragment: Fragment, links: Set[Int]): Fragment =
+    if (links.isEmpty) fragment
+    else {
+      val entry = fresh()
+      empties += Empty(entry, fragment.entry, links)
+      fragment.copy(entry = entry)
     }
 
   /** Does every path through the fragment mark at most one event with the variable? */
@@ -128,7 +202,7 @@ final private[automaton] class Compiler(text: String) {
     val next = mutable.Map.empty[Int, ArrayBuffer[(Int, Int)]]
     def edge(from: Int, to: Int, marks: Int): Unit = next.getOrElseUpdate(from, ArrayBuffer.empty) += ((to, marks))
     steps.iterator.drop(fragment.firstStep).foreach(s => edge(s.from, s.to, if (s.variables(variable)) 1 else 0))
-    empties.iterator.drop(fragment.firstEmpty).foreach { case (from, to) => edge(from, to, 0) }
+    empties.iterator.drop(fragment.firstEmpty).foreach(e => edge(e.from, e.to, 0))
     val seen = mutable.Set((fragment.entry, 0))
     val work = mutable.Stack((fragment.entry, 0))
     var once = true
@@ -144,9 +218,9 @@ final private[automaton] class Compiler(text: String) {
 
   /** The guard of `NOT(α)`. */
   private def negation(body: Formula, offset: Int): Guard = {
-    def atomic(f: Formula): (Formula.Atom, Set[String]) = f match {
-      case a: Formula.Atom  => (a, Set(a.variable))
-      case Formula.As(b, x) => val (a, names) = atomic(b); (a, names + x.value)
+    def atomic(f: Formula): Formula.Atom = f match {
+      case a: Formula.Atom  => a
+      case Formula.As(b, _) => atomic(b)
       case _                =>
         throw new CeqlException(
           "CER_UNSUPPORTED",
@@ -157,68 +231,79 @@ final private[automaton] class Compiler(text: String) {
     }
     body match {
       case Formula.Filter(inner, condition) =>
-        val (atom, names) = atomic(inner)
-        Pushdown.checkBound(condition, names, text)
+        val atom = atomic(inner)
         val guard = Guard(atom.stream, atom.eventType, negated = true)
-        guard.require(Disjunction.onOneEvent(condition))
-      case other => val (atom, _) = atomic(other); Guard(atom.stream, atom.eventType, negated = true)
+        guard.require(Disjunction.onOneEvent(resolve(condition, inner)))
+      case other => val atom = atomic(other); Guard(atom.stream, atom.eventType, negated = true)
     }
   }
 
   // From the valuation automaton to the CEA
 
   private def finish(whole: Fragment, selected: Set[String]): Cea = {
-    val usable = steps.iterator.filter(_.guard.forall(_.satisfiable)).toVector
+    val usable = steps.iterator.filter(s => s.guard.forall(_.satisfiable)).toVector
     val after = reach(empties)
     val bySource = usable.groupBy(_.from)
     // Without empty steps: a state is the target of a step, and its transitions are those of all states it reaches empty.
-    def leaving(q: Int): Iterator[Step] = after(q).iterator.flatMap(p => bySource.getOrElse(p, Vector.empty))
+    def leaving(q: Int): Iterator[(Step, Set[Int])] =
+      after(q).iterator.flatMap { case (p, resets) =>
+        bySource.getOrElse(p, Vector.empty).iterator.map(s => (s, resets))
+      }
     val ids = mutable.LinkedHashMap(whole.entry -> 0)
     val queue = mutable.Queue(whole.entry)
-    val raw = ArrayBuffer.empty[(Int, Step)]
+    val raw = ArrayBuffer.empty[(Int, Step, Set[Int])]
     while (queue.nonEmpty) {
       val q = queue.dequeue()
-      leaving(q).foreach { s =>
-        raw += ((q, s))
+      leaving(q).foreach { case (s, resets) =>
+        raw += ((q, s, resets))
         if (!ids.contains(s.to)) { ids(s.to) = ids.size; queue.enqueue(s.to) }
       }
       if (raw.length > Compiler.MaxTransitions)
         throw new CeqlException("CER_QUERY_TOO_LARGE", "the automaton of this query is too large.", text, 0)
     }
-    val isFinal = ids.keysIterator.filter(q => after(q).contains(whole.exit)).toSet
-    val alive = leadingTo(isFinal, raw.iterator.map { case (q, s) => (q, s.to) }.toVector)
+    val isFinal = ids.keysIterator.filter(q => after(q).exists(_._1 == whole.exit)).toSet
+    val alive = leadingTo(isFinal, raw.iterator.map { case (q, s, _) => (q, s.to) }.toVector)
     val kept = ids.keysIterator.filter(q => q == whole.entry || alive(q)).zipWithIndex.toMap
     val guards = mutable.LinkedHashMap.empty[Guard, Int]
     val labels = mutable.LinkedHashMap(Set.empty[String] -> 0)
+    def number(g: Guard): Int = guards.getOrElseUpdate(g, guards.size)
     val transitions = raw.iterator
       .collect {
-        case (q, s) if kept.contains(q) && kept.contains(s.to) =>
-          val guard = s.guard.fold(Cea.Always)(g => guards.getOrElseUpdate(g, guards.size))
-          Cea.Transition(kept(q), guard, labels.getOrElseUpdate(s.variables & selected, labels.size), kept(s.to))
+        case (q, s, resets) if kept.contains(q) && kept.contains(s.to) =>
+          val guard = s.guard.fold(Cea.Always)(number)
+          val label = labels.getOrElseUpdate(s.variables & selected, labels.size)
+          Cea.Transition(kept(q), guard, label, kept(s.to), s.also.map(number), s.checks, resets)
       }
       .distinct
       .to(ArraySeq)
-    Quotient(
-      new Cea(
-        kept.size,
-        guards.keysIterator.to(ArraySeq),
-        labels.keysIterator.to(ArraySeq),
-        transitions,
-        isFinal.flatMap(kept.get)
-      )
+    val cea = new Cea(
+      kept.size,
+      guards.keysIterator.to(ArraySeq),
+      labels.keysIterator.to(ArraySeq),
+      transitions,
+      isFinal.flatMap(kept.get),
+      links.to(ArraySeq)
     )
+    if (links.isEmpty) Quotient(cea) else Separation(Quotient(Registers.withPlainResets(cea)))
   }
 
-  /** For each state, itself and all it reaches by empty steps. */
-  private def reach(edges: collection.Seq[(Int, Int)]): Int => Set[Int] = {
-    val next = edges.groupMap(_._1)(_._2)
-    val known = mutable.Map.empty[Int, Set[Int]]
+  /** For each state, itself and all it reaches by empty steps, with the links that begin anew on the way. */
+  private def reach(edges: collection.Seq[Empty]): Int => Set[(Int, Set[Int])] = {
+    val next = edges.groupBy(_.from)
+    val known = mutable.Map.empty[Int, Set[(Int, Set[Int])]]
     q =>
       known.getOrElseUpdate(
         q, {
-          val seen = mutable.LinkedHashSet(q)
-          val work = mutable.Stack(q)
-          while (work.nonEmpty) next.getOrElse(work.pop(), Nil).foreach(p => if (seen.add(p)) work.push(p))
+          val start = (q, Set.empty[Int])
+          val seen = mutable.LinkedHashSet(start)
+          val work = mutable.Stack(start)
+          while (work.nonEmpty) {
+            val (p, resets) = work.pop()
+            next.getOrElse(p, Nil).foreach { e =>
+              val there = (e.to, resets ++ e.resets)
+              if (seen.add(there)) work.push(there)
+            }
+          }
           seen.toSet
         }
       )

@@ -29,7 +29,7 @@ abstract class Construction(val cea: Cea) {
     val accepting = mutable.Set.empty[Int]
     Bits.foreach(state, offset, words) { q =>
       cea.outgoing(q).foreach { t =>
-        if (t.guard == Cea.Always || passes(t.guard)) {
+        if (t.passes(passes)) {
           val set = targets.getOrElseUpdate(t.label, new Array[Long](words))
           if (cea.outgoing(t.to).nonEmpty) Bits.set(set, t.to)
           if (cea.finals(t.to)) accepting += t.label

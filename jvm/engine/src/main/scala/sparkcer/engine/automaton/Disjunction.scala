@@ -2,17 +2,21 @@ package sparkcer.engine.automaton
 
 import scala.collection.mutable
 
-import sparkcer.engine.ceql.{Condition, Predicate}
-import sparkcer.engine.ceql.Condition.{And, Holds, Or}
+import sparkcer.engine.ceql.{Condition, Correlations, Link, Predicate}
+import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Linked, Or}
 
 /** A fragment under a condition such as `x[p] OR y[q]`, as a product: beside its state a run remembers what is left of
   * the condition after the events so far. An event of `x` that fails `p` takes `x[p]` out of what is left; a run with
   * nothing left is dead, so every run that reaches the exit satisfies the condition. (Copies of the fragment, one for
   * each way to satisfy it, would be exponential in the number of disjunctions and give the same match more than once.)
+  *
+  * A link is taken out in the same way, by the event with which it fails: there the step splits into one that asks for
+  * the link to hold and one that asks for it to fail.
   */
 final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragment, condition: Or) {
   private val steps = compiler.steps.drop(fragment.firstStep).groupBy(_.from)
-  private val empties = compiler.empties.drop(fragment.firstEmpty).groupMap(_._1)(_._2)
+  private val empties = compiler.empties.drop(fragment.firstEmpty).groupBy(_.from)
+  private val links = Disjunction.links(condition).map(l => l -> compiler.add(l)).toMap
   private val copies = mutable.Map.empty[(Int, Condition), Int]
   private val work = mutable.Queue.empty[(Int, Condition)]
 
@@ -24,11 +28,11 @@ final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragmen
     while (work.nonEmpty) {
       val (state, left) = work.dequeue()
       val from = copies((state, left))
-      if (state == fragment.exit) compiler.empties += ((from, exit))
-      empties.getOrElse(state, Nil).foreach(to => compiler.empties += ((from, copy(to, left))))
+      if (state == fragment.exit) compiler.empties += Empty(from, exit)
+      empties.getOrElse(state, Nil).foreach(e => compiler.empties += e.copy(from = from, to = copy(e.to, left)))
       steps.getOrElse(state, Nil).foreach(take(from, left, _))
     }
-    Fragment(entry, exit, fragment.firstStep, fragment.firstEmpty)
+    compiler.beginning(Fragment(entry, exit, fragment.firstStep, fragment.firstEmpty), links.values.toSet)
   }
 
   private def copy(state: Int, left: Condition): Int =
@@ -43,10 +47,20 @@ final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragmen
           if (!g.fails(p)) split(more, Some(g.require(p)), left)
           if (!g.holds(p))
             Disjunction
-              .without(left, h => step.variables(h.variable.value) && h.predicate == p)
+              .without(left, { case h: Holds => step.variables(h.variable.value) && h.predicate == p; case _ => false })
               .foreach(split(more, Some(g.refuse(p)), _))
         }
-      case Nil => compiler.add(step.copy(from = from, guard = guard, to = copy(step.to, left)))
+      case Nil => between(Disjunction.links(left).filter(step.roles(_) != 0).toList, step.copy(guard = guard), left)
+    }
+    def between(rest: List[Link], taken: Step, left: Condition): Unit = rest match {
+      case link :: more =>
+        def checked(holds: Boolean) = taken.copy(checks = taken.checks :+ Check(links(link), step.roles(link), holds))
+        between(more, checked(holds = true), left)
+        Disjunction.without(left, _ == Linked(link)).foreach { l =>
+          // A link that nothing asks for any more need not be checked.
+          between(more.filter(Disjunction.links(l).contains), checked(holds = false), l)
+        }
+      case Nil => compiler.add(taken.copy(from = from, to = copy(step.to, left)))
     }
     split(tests.toList, step.guard, left)
   }
@@ -55,15 +69,17 @@ final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragmen
 private[automaton] object Disjunction {
 
   /** The leaves. */
-  private def tests(c: Condition): Vector[Holds] = c match {
-    case h: Holds   => Vector(h)
-    case And(parts) => parts.flatMap(tests)
-    case Or(parts)  => parts.flatMap(tests)
+  private def tests(c: Condition): Vector[Holds] = leaves(c).collect { case h: Holds => h }
+  private def links(c: Condition): Vector[Link] = leaves(c).collect { case Linked(l) => l }.distinct
+
+  private def leaves(c: Condition): Vector[Condition] = c match {
+    case And(parts) => parts.flatMap(leaves)
+    case Or(parts)  => parts.flatMap(leaves)
+    case leaf       => Vector(leaf)
   }
 
   /** What is left when the tests chosen are false; None if nothing can make it true any more. */
-  private def without(c: Condition, failed: Holds => Boolean): Option[Condition] = c match {
-    case h: Holds   => if (failed(h)) None else Some(h)
+  private def without(c: Condition, failed: Condition => Boolean): Option[Condition] = c match {
     case And(parts) =>
       val left = parts.map(without(_, failed))
       if (left.contains(None)) None else Some(And(left.flatten))
@@ -73,6 +89,7 @@ private[automaton] object Disjunction {
         case Vector(one) => Some(one)
         case several     => Some(Or(several))
       }
+    case leaf => if (failed(leaf)) None else Some(leaf)
   }
 
   /** Joins tests of one variable: `x[p] AND x[q]` is `x[p AND q]`, and, where x binds at most one event, `x[p] OR x[q]`
@@ -90,17 +107,23 @@ private[automaton] object Disjunction {
     def one(parts: Vector[Condition], make: Vector[Condition] => Condition) =
       if (parts.length == 1) parts.head else make(parts)
     c match {
-      case h: Holds   => h
       case And(parts) => one(gather(parts.map(simplify(_, atMostOnce)), "AND", _ => true), And)
       case Or(parts)  => one(gather(parts.map(simplify(_, atMostOnce)), "OR", atMostOnce), Or)
+      case leaf       => leaf
     }
   }
 
-  /** The condition on a formula that binds exactly one event, whatever its variables are called, as one predicate. */
+  /** The condition on a formula that binds exactly one event, whatever its variables are called, as one predicate. A
+    * comparison of two variables is one of the event with itself, and there is never an event before it.
+    */
   def onOneEvent(c: Condition): Predicate = c match {
-    case Holds(_, p) => p
-    case And(parts)  => join("AND", parts.map(onOneEvent))
-    case Or(parts)   => join("OR", parts.map(onOneEvent))
+    case Holds(_, p)                               => p
+    case And(parts)                                => join("AND", parts.map(onOneEvent))
+    case Or(parts)                                 => join("OR", parts.map(onOneEvent))
+    case Linked(Link.Compare(l, op, r))            => Predicate(s"${l.sql} ${op.sign} ${r.sql}")(0)
+    case Linked(e: Link.Expression) if !e.previous => Predicate(Correlations.withoutVariables(e))(0)
+    case Linked(_)                                 => Predicate("TRUE")(0)
+    case c: Compare                                => throw new IllegalStateException(s"$c is not resolved")
   }
 
   private def join(word: String, predicates: Vector[Predicate]): Predicate = predicates.distinct match {

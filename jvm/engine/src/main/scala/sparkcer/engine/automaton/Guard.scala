@@ -23,6 +23,11 @@ final case class Guard(
   def require(p: Predicate): Guard = copy(holds = holds + p)
   def refuse(p: Predicate): Guard = copy(fails = fails + p)
 
+  /** An event that passes both, if there can be one. Neither is negated. */
+  def and(other: Guard): Option[Guard] =
+    if (eventType != other.eventType || stream.exists(s => other.stream.exists(_ != s))) None
+    else Some(Guard(stream.orElse(other.stream), eventType, holds ++ other.holds, fails ++ other.fails))
+
   /** For people. */
   def show: String = {
     val kind = stream.fold(eventType)(_ + ">" + eventType)

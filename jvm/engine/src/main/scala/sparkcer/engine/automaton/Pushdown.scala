@@ -1,7 +1,7 @@
 package sparkcer.engine.automaton
 
-import sparkcer.engine.ceql.{CeqlException, Condition, Formula}
-import sparkcer.engine.ceql.Condition.{And, Holds, Or}
+import sparkcer.engine.ceql.{CeqlException, Condition, Formula, Name}
+import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Linked, Or}
 
 /** Moves the disjunctions of a FILTER down to the smallest subformula that binds all their variables, but never through
   * an iteration, where they would be asked of each round. There the product with the automaton ([[Disjunction]]) is
@@ -10,32 +10,34 @@ import sparkcer.engine.ceql.Condition.{And, Holds, Or}
 private[automaton] object Pushdown {
 
   /** The conjuncts that stay at this formula, and the formula with the others inside it. */
-  def apply(body: Formula, condition: Condition, text: String): (Vector[Condition], Formula) = {
-    checkBound(condition, body.variables, text)
+  def apply(body: Formula, condition: Condition): (Vector[Condition], Formula) =
     conjuncts(condition).foldLeft((Vector.empty[Condition], body)) { case ((here, f), c) =>
       c match {
         case or: Or => push(f, or, variables(or)).fold((here :+ c, f))(moved => (here, moved))
         case _      => (here :+ c, f)
       }
     }
-  }
 
   /** A filter on a variable that the formula cannot bind would always hold: surely a slip. */
   def checkBound(c: Condition, bound: Set[String], text: String): Unit = c match {
-    case Holds(x, _) =>
-      if (!bound(x.value)) {
-        val names = bound.toVector.sorted
-        throw new CeqlException(
-          "CER_UNKNOWN_VARIABLE",
-          s"FILTER names '${x.value}', but the formula before it binds only ${names.mkString(", ")}." +
-            CeqlException.suggestion(x.value, names),
-          text,
-          x.offset
-        )
-      }
-    case And(parts) => parts.foreach(checkBound(_, bound, text))
-    case Or(parts)  => parts.foreach(checkBound(_, bound, text))
+    case Holds(x, _) => checkBound(x, bound, "FILTER", text)
+    case c: Compare  => (c.left.variables ++ c.right.variables).foreach(checkBound(_, bound, "FILTER", text))
+    case Linked(_)   => ()
+    case And(parts)  => parts.foreach(checkBound(_, bound, text))
+    case Or(parts)   => parts.foreach(checkBound(_, bound, text))
   }
+
+  def checkBound(x: Name, bound: Set[String], where: String, text: String): Unit =
+    if (!bound(x.value)) {
+      val names = bound.toVector.sorted
+      throw new CeqlException(
+        "CER_UNKNOWN_VARIABLE",
+        s"$where names '${x.value}', but the formula before it binds only ${names.mkString(", ")}." +
+          CeqlException.suggestion(x.value, names),
+        text,
+        x.offset
+      )
+    }
 
   def conjuncts(c: Condition): Vector[Condition] = c match {
     case And(parts) => parts.flatMap(conjuncts)
@@ -43,9 +45,11 @@ private[automaton] object Pushdown {
   }
 
   private def variables(c: Condition): Set[String] = c match {
-    case Holds(x, _) => Set(x.value)
-    case And(parts)  => parts.flatMap(variables).toSet
-    case Or(parts)   => parts.flatMap(variables).toSet
+    case Holds(x, _)  => Set(x.value)
+    case Linked(link) => link.variables.toSet
+    case c: Compare   => (c.left.variables ++ c.right.variables).map(_.value).toSet
+    case And(parts)   => parts.flatMap(variables).toSet
+    case Or(parts)    => parts.flatMap(variables).toSet
   }
 
   /** `f` with the condition inside, if it can go inside. */

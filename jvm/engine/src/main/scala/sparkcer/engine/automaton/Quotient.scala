@@ -29,7 +29,7 @@ private[automaton] object Quotient {
 
   private def once(cea: Cea): Cea = {
     val futures = ArraySeq.tabulate(cea.states) { q =>
-      (q == 0, cea.finals(q), cea.outgoing(q).iterator.map(t => (t.guard, t.label, t.to)).toSet)
+      (q == 0, cea.finals(q), cea.outgoing(q).iterator.map(_.copy(from = 0)).toSet)
     }
     val numbers = futures.distinct.zipWithIndex.toMap
     if (numbers.size == cea.states) cea
@@ -39,8 +39,9 @@ private[automaton] object Quotient {
         numbers.size,
         cea.guards,
         cea.labels,
-        cea.transitions.map(t => Cea.Transition(to(t.from), t.guard, t.label, to(t.to))).distinct,
-        cea.finals.map(to)
+        cea.transitions.map(t => t.copy(from = to(t.from), to = to(t.to))).distinct,
+        cea.finals.map(to),
+        cea.links
       )
     }
   }

@@ -8,8 +8,9 @@ final private[ceql] case class Token(kind: Token.Kind, text: String, start: Int,
   def isWord(w: String): Boolean = kind == Token.Word && text.equalsIgnoreCase(w)
 
   def shown: String = kind match {
-    case Token.End => "the end of the query"
-    case _         => s"'$text'"
+    case Token.End  => "the end of the query"
+    case Token.Text => text
+    case _          => s"'$text'"
   }
 }
 
@@ -18,6 +19,7 @@ private[ceql] object Token {
   case object Word extends Kind
   case object Quoted extends Kind
   case object Number extends Kind
+  case object Text extends Kind
   case object Symbol extends Kind
   case object Parameter extends Kind
   case object Predicate extends Kind
@@ -50,6 +52,7 @@ final private[ceql] class Lexer(text: String) {
       else if (c.isDigit) number()
       else if (c == '`') quoted()
       else if (c == '[') bracket()
+      else if (c == '\'' || c == '"') literal(c)
       else symbol()
     }
   }
@@ -92,6 +95,13 @@ final private[ceql] class Lexer(text: String) {
     token(Token.Quoted, end, name.toString)
   }
 
+  /** A string, in which a quote may be doubled. */
+  private def literal(quote: Char): Token = {
+    var end = Lexer.skipLiteral(text, at)
+    while (end < text.length && text(end) == quote) end = Lexer.skipLiteral(text, end)
+    token(Token.Text, end, text.substring(at, end))
+  }
+
   private def bracket(): Token = {
     var depth = 0
     var end = at
@@ -107,8 +117,8 @@ final private[ceql] class Lexer(text: String) {
 
   private def symbol(): Token = {
     val two = text.substring(at, math.min(at + 2, text.length))
-    if (two == ":+") token(Token.Symbol, at + 2, two)
-    else if ("();:,+*>".indexOf(text(at).toInt) >= 0) token(Token.Symbol, at + 1, text.substring(at, at + 1))
+    if (Lexer.Double(two)) token(Token.Symbol, at + 2, two)
+    else if ("();:,+*>.=<-/%".indexOf(text(at).toInt) >= 0) token(Token.Symbol, at + 1, text.substring(at, at + 1))
     else fail(s"the character '${text(at)}' has no meaning here.", at)
   }
 
@@ -117,6 +127,8 @@ final private[ceql] class Lexer(text: String) {
 }
 
 private[ceql] object Lexer {
+  private val Double = Set(":+", "==", "!=", "<>", "<=", ">=")
+
   def isNameStart(c: Char): Boolean = c.isLetter || c == '_'
   def isNamePart(c: Char): Boolean = c.isLetterOrDigit || c == '_'
 
@@ -151,13 +163,20 @@ private[ceql] object Lexer {
     at
   }
 
-  private def skipLiteral(text: String, from: Int): Int = {
+  def skipLiteral(text: String, from: Int): Int = {
     val quote = text(from)
     var at = from + 1
     while (at < text.length && text(at) != quote) at += (if (text(at) == '\\' && quote != '`') 2 else 1)
     if (at >= text.length) throw new CeqlException("CER_SYNTAX", "the string opened here is never closed.", text, from)
     at + 1
   }
+
+  /** The length of the first name of a path, in backticks or not. */
+  def skipName(path: String): Int =
+    if (path.startsWith("`")) skipLiteral(path, 0) else indexOrEnd(path, path.indexOf('.'))
+
+  def unquoted(name: String): String =
+    if (name.startsWith("`")) name.substring(1, name.length - 1).replace("``", "`") else name
 
   private def indexOrEnd(text: String, index: Int): Int = if (index < 0) text.length else index
 }

@@ -7,13 +7,15 @@ import scala.collection.mutable
   *
   * {{{
   * query     := SELECT select FROM names WHERE formula clause*
-  * formula   := or (FILTER condition)*
-  * or        := adjacent (OR adjacent)*
+  * formula   := or (FILTER condition | PART-BY '[' keys ']')*
+  * or        := all (OR all)*
+  * all       := adjacent (ALL adjacent)*
   * adjacent  := sequence (':' sequence)*
   * sequence  := suffixed (';' suffixed)*
   * suffixed  := primary (AS name | '+' | ':+')*
   * primary   := '(' formula ')' | NOT '(' formula ')' | [name '>'] name
-  * condition := all (OR all)*        all := test (AND test)*       test := '(' condition ')' | variable '[' predicate ']'
+  * condition := tests (OR tests)*    tests := test (AND test)*
+  * test      := '(' condition ')' | variable '[' predicate ']' | operand sign operand          see [[Operands]]
   * clause    := PARTITION BY '[' names ']' … | WITHIN window | CONSUME BY word | LIMIT n
   * }}}
   */
@@ -66,6 +68,7 @@ object Parser {
 
   private[ceql] def unitOf(micros: Long): String = Units.collectFirst { case (word, `micros`) => word.toLowerCase }.get
 
+  private val Operators = "an operator (; : ALL OR + :+ AS FILTER PART-BY)"
   private val Clauses = Vector("PARTITION BY", "WITHIN", "CONSUME BY", "LIMIT")
 }
 
@@ -146,16 +149,31 @@ final private class Parser(text: String) {
         deeper(filters)
         index += 1
         f = Formula.Filter(f, condition())
-      } else if (token.isWord("PART-BY")) unsupported("PART-BY between events")
-      else going = false
+      } else if (token.isWord("PART-BY")) {
+        filters += 1
+        deeper(filters)
+        val at = token.start
+        index += 1
+        f = Formula.PartBy(f, partKeys(f.variables))(at)
+      } else going = false
     f
   }
 
-  private def disjunct(): Formula = {
-    val f = separated(":", () => separated(";", () => suffixed(), Formula.Sequence), Formula.Contiguous)
-    if (token.isWord("ALL")) unsupported("ALL between formulas")
-    f
-  }
+  /** The list of PART-BY: `X.a` where X is a variable of the formula, or the name of a column. */
+  private def partKeys(bound: Set[String]): Vector[PartKey] =
+    bracket("attributes in brackets after PART-BY, such as [x.id, y.id] or [id]").map { n =>
+      val dot = Lexer.skipName(n.value)
+      val first = Lexer.unquoted(n.value.substring(0, dot))
+      if (dot < n.value.length && bound(first))
+        PartKey(Some(Name(first)(n.offset)), n.value.substring(dot + 1))
+      else PartKey(None, n.value)
+    }
+
+  private def disjunct(): Formula = chain(
+    "ALL",
+    () => separated(":", () => separated(";", () => suffixed(), Formula.Sequence), Formula.Contiguous),
+    Formula.All
+  )
 
   private def suffixed(): Formula = {
     var f = primary()
@@ -179,7 +197,7 @@ final private class Parser(text: String) {
     if (start.isSymbol("(")) {
       index += 1
       val f = formula()
-      close(start, "an operator (; : OR + :+ AS FILTER)", Vector("OR", "AS", "FILTER"))
+      close(start, Operators, Vector("OR", "ALL", "AS", "FILTER", "PART-BY"))
       f
     } else if (start.isWord("NOT")) {
       index += 1
@@ -213,7 +231,8 @@ final private class Parser(text: String) {
 
   private def test(): Condition = {
     val start = token
-    if (start.isSymbol("(")) {
+    if (operands.startsAt(index)) comparison()
+    else if (start.isSymbol("(")) {
       index += 1
       val c = condition()
       close(start, "AND, OR", Vector("AND", "OR"))
@@ -225,6 +244,15 @@ final private class Parser(text: String) {
         expected(s"a predicate in brackets after '${variable.value}', such as ${variable.value}[price > 20]", Nil)
       Condition.Holds(variable, predicate())
     }
+  }
+
+  private lazy val operands = new Operands(text, tokens, None)
+
+  private def comparison(): Condition = {
+    val at = token.start
+    val (left, operator, right, next) = operands.comparison(index)
+    index = next
+    Condition.Compare(left, operator, right)(at)
   }
 
   private def predicate(): Predicate = {
@@ -267,8 +295,8 @@ final private class Parser(text: String) {
       }
     } else {
       val open = Clauses.filterNot(seen)
-      val operators = if (seen.isEmpty) "an operator (; : OR + :+ AS FILTER), " else ""
-      val words = if (seen.isEmpty) Vector("OR", "AS", "FILTER", "AND") else Vector.empty
+      val operators = if (seen.isEmpty) s"$Operators, " else ""
+      val words = if (seen.isEmpty) Vector("OR", "ALL", "AS", "FILTER", "PART-BY", "AND") else Vector.empty
       val places = if (open.isEmpty) "" else open.mkString("", ", ", " or ")
       expected(s"$operators${places}the end of the query", words ++ open.map(_.takeWhile(_ != ' ')))
     }
@@ -456,7 +484,4 @@ final private class Parser(text: String) {
       else ""
     throw new CeqlException("CER_SYNTAX", s"expected $what, found ${t.shown}.$hint$reserved", text, t.start)
   }
-
-  private def unsupported(what: String): Nothing =
-    throw new CeqlException("CER_UNSUPPORTED", s"$what is not supported yet.", text, token.start)
 }

@@ -19,17 +19,24 @@ object Printer {
   def print(f: Formula): String = formula(f, Loosest)
 
   def print(c: Condition): String = c match {
-    case Condition.Holds(x, p) => s"${variable(x.value)}[${p.sql}]"
-    case Condition.And(parts)  => parts.map(inParens(_)).mkString(" AND ")
-    case Condition.Or(parts)   => parts.map(inParens(_)).mkString(" OR ")
+    case Condition.Holds(x, p)       => s"${variable(x.value)}[${p.sql}]"
+    case Condition.Compare(l, op, r) => s"${operand(l)} ${op.sign} ${operand(r)}"
+    case Condition.Linked(link)      => link.show
+    case Condition.And(parts)        => parts.map(inParens(_)).mkString(" AND ")
+    case Condition.Or(parts)         => parts.map(inParens(_)).mkString(" OR ")
   }
+
+  def print(o: Operand): String = operand(o)
+
+  private def operand(o: Operand): String = o.sql(a => s"${variable(a.variable.value)}.${a.path}")
 
   // Precedence: the larger, the tighter.
   private val Loosest = 0
   private val Disjunct = 1
-  private val Adjacent = 2
-  private val Step = 3
-  private val Suffixed = 4
+  private val AllOf = 2
+  private val Adjacent = 3
+  private val Step = 4
+  private val Suffixed = 5
 
   private def formula(f: Formula, around: Int): String = {
     val (level, text) = f match {
@@ -39,17 +46,21 @@ object Printer {
       case Formula.Iterate(body, contiguous) => (Suffixed, formula(body, Suffixed) + (if (contiguous) ":+" else "+"))
       case Formula.Sequence(parts)           => (Step, parts.map(formula(_, Suffixed)).mkString(" ; "))
       case Formula.Contiguous(parts)         => (Adjacent, parts.map(formula(_, Step)).mkString(" : "))
-      case Formula.Or(parts)                 => (Disjunct, parts.map(formula(_, Adjacent)).mkString(" OR "))
-      case Formula.Filter(body, c)           => (Loosest, s"${formula(body, Loosest)} FILTER ${print(c)}")
-      case Formula.Project(body, xs)         =>
+      case Formula.All(parts)                => (AllOf, parts.map(formula(_, Adjacent)).mkString(" ALL "))
+      case Formula.Or(parts)                 => (Disjunct, parts.map(formula(_, AllOf)).mkString(" OR "))
+      case Formula.PartBy(body, keys)        =>
+        val list = keys.map(k => k.variable.fold("")(x => name(x.value) + ".") + k.attribute).mkString(", ")
+        (Loosest, s"${formula(body, Loosest)} PART-BY [$list]")
+      case Formula.Filter(body, c)   => (Loosest, s"${formula(body, Loosest)} FILTER ${print(c)}")
+      case Formula.Project(body, xs) =>
         (Suffixed, s"π{${xs.toVector.sorted.mkString(", ")}}(${formula(body, Loosest)})")
     }
     if (level < around) s"($text)" else text
   }
 
   private def inParens(c: Condition): String = c match {
-    case Condition.Holds(_, _) => print(c)
-    case _                     => s"(${print(c)})"
+    case Condition.And(_) | Condition.Or(_) => s"(${print(c)})"
+    case _                                  => print(c)
   }
 
   private def select(s: Select): String = {
@@ -84,7 +95,7 @@ object Printer {
   private def variable(x: String): String = x.split(">", 2).map(name).mkString(">")
 
   /** A name is quoted always when it might be read as anything else. */
-  private def name(x: String): String =
+  private[ceql] def name(x: String): String =
     if (x.matches("(?U)[\\p{L}_][\\p{L}\\p{N}_]*") && !Quote(x.toUpperCase)) x else "`" + x.replace("`", "``") + "`"
 
   /** Words that are read as something else in some places only. */

@@ -92,12 +92,19 @@ object Condition {
 
   /** `X[P]`: every event of X satisfies P. */
   final case class Holds(variable: Name, predicate: Predicate) extends Condition
+
+  /** `x.a = y.b`: true of every choice of one event for each variable. */
+  final case class Compare(left: Operand, operator: Operator, right: Operand)(val offset: Int) extends Condition
+
+  /** What [[Correlations]] made of one of the others: a test of several events. Not written by anybody. */
+  final case class Linked(link: Link) extends Condition
   final case class And(parts: Vector[Condition]) extends Condition
   final case class Or(parts: Vector[Condition]) extends Condition
 }
 
-/** A formula of complex event logic (CEL): 003, Section 2.2, with contiguity and negation of atoms. Chains of one
-  * operator are one node, so that the depth of a formula is the depth of its parentheses.
+/** A formula of complex event logic (CEL): 003, Section 2.2, with contiguity and negation of atoms, and with PART-BY
+  * and ALL of 002, Section 3. Chains of one operator are one node, so that the depth of a formula is the depth of its
+  * parentheses.
   */
 sealed trait Formula {
   import Formula._
@@ -106,7 +113,9 @@ sealed trait Formula {
     case _: Atom           => Vector.empty
     case As(body, _)       => Vector(body)
     case Filter(body, _)   => Vector(body)
+    case PartBy(body, _)   => Vector(body)
     case Or(parts)         => parts
+    case All(parts)        => parts
     case Sequence(parts)   => parts
     case Contiguous(parts) => parts
     case Iterate(body, _)  => Vector(body)
@@ -125,6 +134,16 @@ sealed trait Formula {
     case Project(body, kept) => body.variables & kept
     case _                   => children.iterator.flatMap(_.variables).toSet
   }
+
+  /** The variables that every match binds. */
+  def certain: Set[String] = this match {
+    case a: Atom             => Set(a.variable)
+    case As(body, x)         => if (body.certain.isEmpty) Set.empty else body.certain + x.value
+    case Not(_)              => Set.empty
+    case Project(body, kept) => body.certain & kept
+    case Or(parts)           => parts.map(_.certain).reduce(_ & _)
+    case _                   => children.iterator.flatMap(_.certain).toSet
+  }
 }
 
 object Formula {
@@ -136,6 +155,12 @@ object Formula {
   final case class As(body: Formula, variable: Name) extends Formula
   final case class Filter(body: Formula, condition: Condition) extends Formula
   final case class Or(parts: Vector[Formula]) extends Formula
+
+  /** `φ PART-BY [X1.a1, …]`: all these attributes of all these events are equal. */
+  final case class PartBy(body: Formula, keys: Vector[PartKey])(val offset: Int) extends Formula
+
+  /** `φ ALL ψ`: both, in any order. */
+  final case class All(parts: Vector[Formula]) extends Formula
 
   /** `φ ; ψ`: anything may lie in between. */
   final case class Sequence(parts: Vector[Formula]) extends Formula
@@ -152,3 +177,6 @@ object Formula {
   /** `π_L(φ)` of 003: only the variables of L stay. The text has no word for it; SELECT is one, on the outside. */
   final case class Project(body: Formula, kept: Set[String]) extends Formula
 }
+
+/** `X.a` of PART-BY, or `a` for the attribute of every marked event. */
+final case class PartKey(variable: Option[Name], attribute: String)

@@ -76,6 +76,42 @@ final private[evaluate] class Cursor extends Matches {
       true
     } else false
 
+  /** How many matches there are, without listing them: each live node that they go through is visited once. Sticks at
+    * the largest long.
+    */
+  def count: Long = {
+    val known = new java.util.HashMap[Int, Long]
+    var sum = 0L
+    var h = 0
+    while (h < heads) {
+      sum = Counter.plus(sum, if (headNodes(h) == 0) 1L else countFrom(headNodes(h), known))
+      h += 1
+    }
+    sum
+  }
+
+  /** What a node stands for: the matches of its item, and of the nodes beside it. */
+  private def countFrom(root: Int, known: java.util.HashMap[Int, Long]): Long = {
+    stacked = 0
+    push(root)
+    while (stacked > 0) {
+      val n = stackNodes(stacked - 1)
+      val before = stacked
+      val (next, left, right) = (tecs.next(n), tecs.left(n), tecs.right(n))
+      if (next != 0 && !known.containsKey(next)) push(next)
+      if (tecs.live(left) && !known.containsKey(left)) push(left)
+      if (tecs.live(right) && !known.containsKey(right)) push(right)
+      if (stacked == before) {
+        def of(child: Int): Long = if (tecs.live(child)) known.get(child) else 0L
+        known.put(n, Counter.plus(if (next == 0) 1L else known.get(next), Counter.plus(of(left), of(right))))
+        stacked -= 1
+      }
+    }
+    known.get(root)
+  }
+
+  private def push(n: Int): Unit = leave(n, 0)
+
   /** From a live node to the start of its item, leaving the nodes beside it for later. */
   private def descend(from: Int, at: Int): Unit = {
     var n = from

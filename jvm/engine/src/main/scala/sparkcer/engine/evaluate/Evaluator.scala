@@ -4,6 +4,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import sparkcer.engine.automaton.Determinized
 import sparkcer.engine.ceql.Consume
+import sparkcer.engine.correlate.{Correlation, Machine, Now}
 
 /** Runs a query over any number of substreams (one for each key of PARTITION BY), which share the determinized
   * automaton. For one thread.
@@ -23,10 +24,24 @@ import sparkcer.engine.ceql.Consume
   * | `T`, union-lists                | `Substream.entries`, a heap of the [[Tecs]] for each active state |
   * | `new-bottom`, `extend`, `union` | `Tecs.start`, `Tecs.extend`, `Tecs.union`                         |
   * | OUTPUT, ENUMERATE               | [[Matches]]                                                       |
+  *
+  * @param correlation
+  *   for a query that compares events (`program.links`): their values. Its substreams have [[Runs]] in place of entries
   */
-final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator.Limits()) {
+final class Evaluator(
+    val program: Program,
+    limits: Evaluator.Limits = Evaluator.Limits(),
+    correlation: Correlation = null
+) {
+  if (program.links.nonEmpty && correlation == null)
+    throw new IllegalArgumentException("The query compares events, and nobody is there to say what their values are.")
+
   private[evaluate] var automaton = newAutomaton()
   private val substreams = ArrayBuffer.empty[Substream]
+
+  // For a query that compares events.
+  private[evaluate] val machine: Machine = if (program.links.isEmpty) null else program.newMachine()
+  private[evaluate] val now: Now = if (machine == null) null else new Now(correlation, program.terms.length)
 
   private[evaluate] val cursor = new Cursor
   private val selection =
@@ -66,6 +81,7 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
     if (automaton.full) {
       val old = automaton
       automaton = newAutomaton()
+      if (machine != null) machine.forgetClasses()
       substreams.foreach(_.renumber(old))
       automaton.relax()
     }
@@ -93,6 +109,7 @@ final class Evaluator(val program: Program, limits: Evaluator.Limits = Evaluator
     */
   def count: Long =
     if (program.countsRuns) runs
+    else if (selection == null) cursor.count
     else {
       val all = unlimited
       var n = 0L

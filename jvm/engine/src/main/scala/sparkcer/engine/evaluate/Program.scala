@@ -2,6 +2,7 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.automaton.{Cea, Compiler, Construction, Guard, Multiplicity}
 import sparkcer.engine.ceql._
+import sparkcer.engine.correlate.{Access, Machine, Numbering}
 
 /** A query, compiled: what is asked of each event (`cea.guards`, one bit each), what is done with the answers, and what
   * comes out. It is immutable and shared by all evaluators.
@@ -31,8 +32,26 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
     case _                              => false
   }
 
+  /** What the query compares of several events, see [[sparkcer.engine.correlate.Correlation]]. */
+  private val numbering = new Numbering(cea.links)
+
+  /** Each test of several events once. */
+  def links: Vector[Link] = numbering.distinct
+
+  /** The terms that are asked for by number, each with its link; and the expressions. */
+  def terms: Vector[(Link, Term)] = numbering.terms
+  def expressions: Vector[Link.Expression] = numbering.expressions
+
+  /** How each test of several events is done, for people. */
+  def access: Vector[(Link, Access)] = {
+    val machine = newMachine()
+    cea.links.indices.map(i => (cea.links(i), machine.access(i))).distinct.toVector
+  }
+
+  private[evaluate] def newMachine(): Machine = new Machine(cea, strategy, distinct, limit.isDefined, numbering)
+
   /** Can matches be counted as runs of the automaton, without looking at them? */
-  private[evaluate] lazy val countsRuns: Boolean = counts && !selects && !distinct
+  private[evaluate] lazy val countsRuns: Boolean = counts && !selects && !distinct && links.isEmpty
 
   private[engine] val construction: Construction = Construction(cea, strategy)
 

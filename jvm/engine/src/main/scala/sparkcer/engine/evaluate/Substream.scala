@@ -44,6 +44,10 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   /** In place of the tECS where matches are only counted. */
   private val counter = if (evaluator.program.countsRuns) new Counter(() => evaluator.automaton) else null
 
+  /** In place of the entries where events are compared. */
+  private val runs = if (evaluator.machine != null) new Runs(evaluator, events, tecs) else null
+  private val plain = counter == null && runs == null
+
   /** The time and the payload of an event of a match. In a window of events the time is the position. */
   def time(event: Int): Long = events.time(event)
   def payload(event: Int): Array[Byte] = events.payload(event)
@@ -61,12 +65,18 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     */
   def read(cls: Int, time: Long, bound: Long, payload: Array[Byte]): Boolean = {
     position += 1
-    if (counter != null) count(cls, time, bound, timed = true)
+    if (!plain) readOtherwise(cls, time, bound, payload)
     // Most events move nothing. What the last one left to do can then wait as well.
     else if (evaluator.automaton.leaves(active, cls)) false
     else if (countWindow < 0) step(cls, time, bound, payload, timed = true)
     else step(cls, position, position - countWindow, payload, timed = true)
   }
+
+  private def readOtherwise(cls: Int, time: Long, bound: Long, payload: Array[Byte]): Boolean =
+    if (counter != null) count(cls, time, bound, timed = true)
+    else if (runs.idle(cls)) false
+    else if (countWindow < 0) stepRuns(cls, time, bound, payload, timed = true)
+    else stepRuns(cls, position, position - countWindow, payload, timed = true)
 
   /** Reads an event that has no time (NULL): it may be part of a match, but neither start nor end one. */
   def readUntimed(cls: Int, payload: Array[Byte]): Boolean = {
@@ -74,7 +84,8 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     if (counter != null) count(cls, counter.lastTime, Long.MinValue, timed = false)
     else {
       val time = if (events.size == 0) Long.MinValue else events.time(events.top - 1)
-      step(cls, time, Long.MinValue, payload, timed = false)
+      if (runs != null) stepRuns(cls, time, Long.MinValue, payload, timed = false)
+      else step(cls, time, Long.MinValue, payload, timed = false)
     }
   }
 
@@ -125,6 +136,21 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
       provisional = tecs.top == events.firstNode(event)
       if (tecs.top - sweepAt >= 0) sweep()
       val closes = cursor.nonEmpty
+      if (closes) consume()
+      closes
+    }
+  }
+
+  /** As [[step]], on configurations. */
+  private def stepRuns(cls: Int, time: Long, bound: Long, payload: Array[Byte], timed: Boolean): Boolean = {
+    if (consumed || epoch != evaluator.epoch) forget()
+    if (!runs.find(cls, payload, timed)) false
+    else {
+      val event = keep(time, bound, payload)
+      evaluator.cursor.reset(tecs, event)
+      provisional = !runs.step(cls, event, timed)
+      if (tecs.top - sweepAt >= 0) sweep()
+      val closes = evaluator.cursor.nonEmpty
       if (closes) consume()
       closes
     }
@@ -200,6 +226,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     events.clear()
     tecs.free(tecs.top)
     if (counter != null) counter.clear()
+    if (runs != null) runs.clear()
     provisional = false
     consumed = false
     epoch = evaluator.epoch
@@ -207,6 +234,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
 
   private def sweep(): Unit = {
     states.foreach(s => if (!tecs.live(entries(s))) remove(s))
+    if (runs != null) runs.sweep()
     sweepAt = tecs.top + Substream.SweepEvery
   }
 
@@ -234,8 +262,10 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     */
   def expire(bound: Long): Boolean = {
     settle()
-    if (countWindow < 0 && events.expire(bound))
+    if (countWindow < 0 && events.expire(bound)) {
       tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
+      if (runs != null) runs.sweep()
+    }
     if (countWindow < 0 && counter != null) counter.expire(bound)
     if (eventsKept == 0 && countWindow < 0) forget()
     eventsKept == 0
@@ -271,6 +301,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
       out.words(evaluator.automaton.configuration(s))
       out.int(tecs.top - entries(s))
     }
+    if (runs != null) runs.save(out, full)
     markSaved()
   }
 
@@ -286,6 +317,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
       val state = evaluator.automaton.intern(in.words())
       add(state, tecs.top - in.int(), 0, label = 0)
     }
+    if (runs != null) runs.restore(in)
     sweepAt = tecs.top + Substream.SweepEvery
     markSaved()
   }
@@ -304,15 +336,24 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   }
 
   def nodes: Int = tecs.size
+
+  /** How many entries events have looked at one by one, where events are compared. */
+  def looks: Long = if (runs == null) 0L else runs.looks
+
+  /** How many different partial matches are told apart by what they compare; 0 where nothing is compared. */
+  def configurations: Int = if (runs == null) 0 else runs.size
   def eventsKept: Int = if (counter == null) events.size else counter.size
 
   /** About how much memory it takes. */
-  def bytes: Long = 160 + tecs.bytes + (if (counter == null) 0L
-                                        else counter.bytes) + events.bytes + 4L * entries.length + 8L * active.length
+  def bytes: Long = {
+    val instead = if (counter != null) counter.bytes else if (runs != null) runs.bytes else 0L
+    160 + tecs.bytes + instead + events.bytes + 4L * entries.length + 8L * active.length
+  }
 
   /** For tests. */
   def checkInvariants(): Unit = {
     tecs.checkInvariants()
+    if (runs != null) runs.checkInvariants()
     states.foreach { s =>
       val n = entries(s)
       if (tecs.live(n)) require(n - tecs.top < 0, s"state $s has a node that does not exist")

@@ -29,7 +29,10 @@ object Diagram {
 
   /** `SELL[price > 20] / x`: what the event must be, and which variables it goes to. */
   def text(a: Cea, t: Cea.Transition): String = {
-    val guard = if (t.guard == Cea.Always) "any" else a.guards(t.guard).show
+    val guards = (Vector(t.guard).filter(_ != Cea.Always) ++ t.also.toVector.sorted).map(a.guards(_).show)
+    val checks = t.checks.map(c => (if (c.holds) "" else "not ") + a.links(c.link).show)
+    val asked = (guards ++ checks).mkString(" and ")
+    val guard = if (asked.isEmpty) "any" else asked
     if (t.label == 0) guard else s"$guard / ${a.labels(t.label).toVector.sorted.mkString(", ")}"
   }
 

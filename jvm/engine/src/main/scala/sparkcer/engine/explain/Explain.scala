@@ -21,7 +21,9 @@ object Explain {
       "Conditions, each asked of an event once, by Spark" -> p.guards.zipWithIndex.map { case (g, i) =>
         s"$i  ${g.show}"
       }.toVector,
-      "Automaton" -> automaton(p.cea),
+      "Automaton" -> automaton(p.cea)
+    ) ++ (if (p.links.isEmpty) None
+          else Some("Tests between events" -> p.access.map { case (l, a) => s"${l.show}  ${a.text}" })) ++ Vector(
       "Events" -> Vector(dropping(p)),
       "Cost" -> costs(p)
     ) ++ running.map(e =>
@@ -76,11 +78,14 @@ object Explain {
           case n => s"an event can close many matches, up to n^${n - 1} for n events in the window"
         }
     }
-    val states = reachable(p) match {
-      case Some(n) => s"the automaton has ${count(n, "determinized state")} at the most when it runs"
-      case None    =>
-        s"the automaton's determinized states can be exponential in its ${p.cea.states}: they are made as events ask for them, and the cache is bounded"
-    }
+    val states =
+      if (p.links.nonEmpty) "one entry for each combination of values that tests between events may still compare"
+      else
+        reachable(p) match {
+          case Some(n) => s"the automaton has ${count(n, "determinized state")} at the most when it runs"
+          case None    =>
+            s"the automaton's determinized states can be exponential in its ${p.cea.states}: they are made as events ask for them, and the cache is bounded"
+        }
     val window = p.query.within match {
       case None    => Vector("nothing leaves the state, because there is no WITHIN: it grows with the stream")
       case Some(_) => Vector.empty

@@ -15,7 +15,7 @@ class ParserErrorSuite extends munit.FunSuite {
     assertEquals(message, s"[$condition] Line $line, column $column: $problem\n$shown\n${" " * (column - 1)}^")
   }
 
-  private val operators = "an operator (; : OR + :+ AS FILTER)"
+  private val operators = "an operator (; : ALL OR + :+ AS FILTER PART-BY)"
   private val clauses = "PARTITION BY, WITHIN, CONSUME BY, LIMIT or the end of the query"
 
   /** What follows WHERE. */
@@ -108,6 +108,58 @@ class ParserErrorSuite extends munit.FunSuite {
     formula("A FILTER (A[p] A[q])", 16, "expected AND, OR or ')', found 'A'.")
     formula("A FILTER A[p IN {..}]", 17, "a range needs a bound: {1..5}, {1..} or {..5}.")
     formula("A FILTER A[p IN RANGE(1)]", 17, "RANGE takes a lower and an upper bound: RANGE(1, 5).")
+  }
+
+  test("comparisons between events") {
+    formula("A AS x ; B AS y FILTER x.id", 28, "expected a comparison (= != < <= > >=), found the end of the query.")
+    formula(
+      "A AS x ; B AS y FILTER x.id = y",
+      32,
+      "expected '.' and a column after 'y', such as y.price, found the end of the query."
+    )
+    formula("A AS x FILTER x. = 1", 18, "expected an attribute of a variable, such as x.price, found '='.")
+    formula(
+      "A AS x ; B AS y FILTER x.id LIKE y.id",
+      29,
+      "expected a comparison (= != < <= > >=), found 'LIKE'. Other expressions go in brackets: y[tweet_id = x.id]."
+    )
+    formula("A AS x FILTER x.a < x.b < x.c", 25, "expected AND, OR or the end of the comparison, found '<'.")
+    formula("A AS x FILTER (x.a + 1 = 2", 15, "the parenthesis opened here is never closed.")
+    formula("A AS x FILTER f(x.a = 2", 21, "expected ')', found '='.")
+    formula("A AS x FILTER x.a > PREV.a", 21, "PREV stands inside the brackets of its variable: x[price > PREV.price].")
+    formula("A FILTER 1 = 1", 10, "the comparison names no variable: compare attributes, such as x.price > y.price.")
+    refused(
+      "SELECT * FROM S WHERE A AS high ; B FILTER high.p > lwo.p",
+      (1, 53),
+      "FILTER names 'lwo', but the formula before it binds only A, B, high.",
+      "CER_UNKNOWN_VARIABLE"
+    )
+  }
+
+  test("PART-BY and ALL") {
+    formula(
+      "A PART-BY k",
+      11,
+      "expected attributes in brackets after PART-BY, such as [x.id, y.id] or [id], found 'k'."
+    )
+    formula("A PART-BY [a + b]", 12, "expected a column name, found 'a + b'.")
+    formula(
+      "A ; B PART-BY [a, b]",
+      7,
+      "PART-BY takes one attribute of all events, [id], or one of each variable, [x.id, y.id]."
+    )
+    formula(
+      "A AS x ; B ; NOT(C) PART-BY [x.id, A.id]",
+      21,
+      "PART-BY leaves out the events of 'B': give each of them a variable in the list."
+    )
+    formula("A PARTBY [k]", 3, s"expected $operators, $clauses, found 'PARTBY'. Did you mean 'PART-BY'?")
+    formula("A ALL", 6, "expected an event type, NOT(…) or '(', found the end of the query.")
+    formula(
+      "A ALL ALL B",
+      7,
+      "expected an event type, NOT(…) or '(', found 'ALL'. To use 'ALL' as a name, put it in backticks."
+    )
   }
 
   test("windows") {

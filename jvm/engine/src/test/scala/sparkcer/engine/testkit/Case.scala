@@ -89,6 +89,11 @@ object Simpler {
       case Formula.Iterate(body, c)    => formulas(body).map(Formula.Iterate(_, c))
       case Formula.Filter(body, c)     =>
         formulas(body).map(Formula.Filter(_, c)) #::: conditions(c).map(Formula.Filter(body, _))
+      case f @ Formula.PartBy(body, keys) =>
+        formulas(body).map(Formula.PartBy(_, keys)(f.offset)) #:::
+          (if (keys.length > 1) LazyList(Formula.PartBy(body, keys.map(_.copy(variable = None)).take(1))(f.offset))
+           else LazyList.empty)
+      case Formula.All(parts)        => fewer(parts)(formulas).map(Formula.All)
       case Formula.Or(parts)         => fewer(parts)(formulas).map(Formula.Or)
       case Formula.Sequence(parts)   => fewer(parts)(formulas).map(Formula.Sequence)
       case Formula.Contiguous(parts) => fewer(parts)(formulas).map(Formula.Contiguous)
@@ -97,7 +102,7 @@ object Simpler {
   }
 
   private def conditions(c: Condition): LazyList[Condition] = c match {
-    case _: Condition.Holds   => LazyList.empty
+    case _: Condition.Holds | _: Condition.Compare | _: Condition.Linked => LazyList.empty
     case Condition.And(parts) => parts.to(LazyList) #::: fewer(parts)(conditions).map(Condition.And)
     case Condition.Or(parts)  => parts.to(LazyList) #::: fewer(parts)(conditions).map(Condition.Or)
   }
@@ -113,6 +118,12 @@ object Simpler {
     case Formula.Filter(body, c) =>
       val below = bindable(body)
       bindable(c, below.variables).fold(below)(Formula.Filter(below, _))
+    case p @ Formula.PartBy(body, keys) =>
+      val below = bindable(body)
+      if (keys.forall(_.variable.isEmpty) || Generators.covering(below) == keys.flatMap(_.variable.map(_.value)).toSet)
+        Formula.PartBy(below, keys)(p.offset)
+      else Formula.PartBy(below, Vector(keys.head.copy(variable = None)))(p.offset)
+    case Formula.All(parts)                  => Formula.All(parts.map(bindable))
     case Formula.As(body, x)                 => Formula.As(bindable(body), x)
     case Formula.Project(body, kept)         => Formula.Project(bindable(body), kept)
     case Formula.Iterate(body, c)            => Formula.Iterate(bindable(body), c)
@@ -123,9 +134,11 @@ object Simpler {
   }
 
   private def bindable(c: Condition, bound: Set[String]): Option[Condition] = c match {
-    case Condition.Holds(x, _) => if (bound(x.value)) Some(c) else None
-    case Condition.And(parts)  => several(parts.flatMap(bindable(_, bound)), Condition.And)
-    case Condition.Or(parts)   => several(parts.flatMap(bindable(_, bound)), Condition.Or)
+    case Condition.Holds(x, _)      => if (bound(x.value)) Some(c) else None
+    case Condition.Compare(l, _, r) => if ((l.variables ++ r.variables).forall(x => bound(x.value))) Some(c) else None
+    case Condition.Linked(_)        => Some(c)
+    case Condition.And(parts)       => several(parts.flatMap(bindable(_, bound)), Condition.And)
+    case Condition.Or(parts)        => several(parts.flatMap(bindable(_, bound)), Condition.Or)
   }
 
   private def several(parts: Vector[Condition], make: Vector[Condition] => Condition): Option[Condition] =

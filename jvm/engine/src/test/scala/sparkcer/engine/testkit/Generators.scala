@@ -1,6 +1,6 @@
 package sparkcer.engine.testkit
 
-import org.scalacheck.{Arbitrary, Gen}
+import org.scalacheck.Gen
 
 import sparkcer.engine.ceql._
 
@@ -9,7 +9,11 @@ import sparkcer.engine.ceql._
   */
 object Generators {
 
-  implicit val arbitraryCase: Arbitrary[Case] = Arbitrary(for (q <- query; s <- stream) yield Case(q, s))
+  def plainCase: Gen[Case] = for (q <- query; s <- stream) yield Case(q, s)
+
+  /** Cases whose queries have tests between events. */
+  def correlatedCase: Gen[Case] =
+    for (q <- correlated; s <- Gen.choose(4, 10).flatMap(streamOf)) yield Case(q, s)
 
   private def name(x: String): Name = Name(x)(0)
 
@@ -42,46 +46,162 @@ object Generators {
     )
     .map(Predicate(_)(0))
 
-  private def condition(variables: Vector[String], size: Int): Gen[Condition] = {
-    val leaf = for (x <- Gen.oneOf(variables); p <- predicate) yield Condition.Holds(name(x), p)
-    def several = Gen.frequency(3 -> 2, 1 -> 3).flatMap(Gen.listOfN(_, condition(variables, size - 1))).map(_.toVector)
+  /** A test of one event, or if `linked`, half of the time, of several. */
+  private def condition(variables: Vector[String], size: Int, linked: Boolean): Gen[Condition] = {
+    val plain = for (x <- Gen.oneOf(variables); p <- predicate) yield Condition.Holds(name(x), p)
+    val leaf = if (linked) Gen.frequency(2 -> plain, 5 -> between(variables)) else plain
+    def several =
+      Gen.frequency(3 -> 2, 1 -> 3).flatMap(Gen.listOfN(_, condition(variables, size - 1, linked))).map(_.toVector)
     if (size == 0) leaf
     else Gen.frequency(4 -> leaf, 2 -> several.map(Condition.And), 3 -> several.map(Condition.Or))
   }
 
-  private def filtered(body: Formula, size: Int): Gen[Formula] =
-    if (body.variables.isEmpty) Gen.const(body)
-    else condition(body.variables.toVector.sorted, size).map(Formula.Filter(body, _))
+  /** A variable without a stream's name in it, which brackets cannot name. */
+  private def between(variables: Vector[String]): Gen[Condition] = {
+    val simple = variables.filterNot(_.contains(">"))
+    if (simple.isEmpty) for (x <- Gen.oneOf(variables); p <- predicate) yield Condition.Holds(name(x), p)
+    else
+      for {
+        x <- Gen.oneOf(simple)
+        y <- Gen.frequency(
+          5 -> Gen.oneOf(simple.filterNot(_ == x) :+ (if (simple.length > 1) simple.find(_ != x).get else x)),
+          1 -> Gen.const(x)
+        )
+        z <- Gen.oneOf(variables)
+        c <- Gen.frequency(
+          5 -> comparison(x, y),
+          3 -> Gen
+            .oneOf(
+              s"p = $x.p",
+              s"k = $x.k",
+              s"p < $x.p",
+              s"p != $x.p",
+              s"p = $x.p AND k = $x.k",
+              s"p > 0 AND p >= $x.p",
+              s"p = $x.p OR k = $x.k",
+              s"p + $x.p = 2",
+              s"$x.p = 1"
+            )
+            .map(sql => Condition.Holds(name(y), Predicate(sql)(0))),
+          3 -> Gen
+            .oneOf(
+              "p >= PREV.p",
+              "PREV.p < p",
+              "p = PREV.p",
+              "k = PREV.k AND p = PREV.p",
+              "k != PREV.k",
+              "p = PREV.p OR k = 'x'",
+              "p + PREV.p < 3",
+              s"p = PREV.p AND k = $x.k"
+            )
+            .map(sql => Condition.Holds(name(y), Predicate(sql)(0))),
+          1 -> comparison(x, z)
+        )
+      } yield c
+  }
 
-  private val negation: Gen[Formula] = for {
+  private def comparison(x: String, y: String): Gen[Condition] = for {
+    attribute <- Gen.frequency(3 -> "p", 2 -> "k")
+    operator <- Gen.frequency(
+      5 -> Operator.Equal,
+      2 -> Operator.NotEqual,
+      1 -> Operator.Less,
+      1 -> Operator.LessEqual,
+      1 -> Operator.Greater,
+      1 -> Operator.GreaterEqual
+    )
+    shift <- Gen.frequency(4 -> false, 1 -> true)
+  } yield {
+    val left = Operand.Attribute(name(x), attribute)
+    val right = Operand.Attribute(name(y), attribute)
+    val shifted = Operand.Binary("+", right, Operand.Literal("1"))
+    Condition.Compare(left, operator, if (shift && attribute == "p") shifted else right)(0)
+  }
+
+  private def filtered(body: Formula, size: Int, linked: Boolean): Gen[Formula] =
+    if (body.variables.isEmpty) Gen.const(body)
+    else condition(body.variables.toVector.sorted, size, linked).map(Formula.Filter(body, _))
+
+  /** The variables of all event types outside NOT: they cover the formula. */
+  def covering(f: Formula): Set[String] = f match {
+    case a: Formula.Atom => Set(a.variable)
+    case Formula.Not(_)  => Set.empty
+    case other           => other.children.flatMap(covering).toSet
+  }
+
+  private def parted(body: Formula): Gen[Formula] = for {
+    attribute <- Gen.oneOf("p", "k")
+    each <- Gen.oneOf(true, false)
+  } yield {
+    val names = covering(body)
+    val keys =
+      if (each && names.nonEmpty && names == (names & body.variables) && !names.exists(_.contains(">")))
+        names.toVector.sorted.map(x => PartKey(Some(name(x)), attribute))
+      else Vector(PartKey(None, attribute))
+    Formula.PartBy(body, keys)(0)
+  }
+
+  private def negation(linked: Boolean): Gen[Formula] = for {
     a <- atom
     named <- Gen.frequency(3 -> Gen.const(a), 1 -> variable.map(Formula.As(a, _)))
-    alpha <- Gen.frequency(2 -> Gen.const(named), 1 -> filtered(named, 1))
+    alpha <- Gen.frequency(2 -> Gen.const(named), 1 -> filtered(named, 1, linked))
   } yield Formula.Not(alpha)(0)
 
-  private def parts(size: Int): Gen[Vector[Formula]] = for {
+  private def parts(size: Int, linked: Boolean): Gen[Vector[Formula]] = for {
     n <- Gen.choose(2, math.min(3, math.max(2, size)))
-    list <- Gen.listOfN(n, formula((size - 1) / n))
+    list <- Gen.listOfN(n, formula((size - 1) / n, linked))
   } yield list.toVector
 
-  /** @param size about how many operators */
-  def formula(size: Int): Gen[Formula] = {
-    def inside = formula(size - 1)
-    if (size <= 0) Gen.frequency(6 -> atom, 1 -> negation)
+  /** @param size
+    *   about how many operators
+    * @param linked
+    *   with tests between events, PART-BY and ALL
+    */
+  def formula(size: Int, linked: Boolean = false): Gen[Formula] = {
+    def inside = formula(size - 1, linked)
+    if (size <= 0) Gen.frequency(6 -> atom, 1 -> negation(linked))
     else
       Gen.frequency(
-        1 -> formula(0),
-        6 -> parts(size).map(Formula.Sequence),
-        4 -> parts(size).map(Formula.Contiguous),
-        4 -> parts(size).map(Formula.Or),
+        1 -> formula(0, linked),
+        6 -> parts(size, linked).map(Formula.Sequence),
+        4 -> parts(size, linked).map(Formula.Contiguous),
+        4 -> parts(size, linked).map(Formula.Or),
         4 -> Gen.lzy(inside).map(Formula.Iterate(_, contiguous = false)),
         2 -> Gen.lzy(inside).map(Formula.Iterate(_, contiguous = true)),
         4 -> Gen.lzy(inside).flatMap(f => variable.map(Formula.As(f, _))),
-        4 -> Gen.lzy(inside).flatMap(filtered(_, 1)),
-        1 -> Gen.lzy(inside).flatMap(filtered(_, 2)),
+        (if (linked) 8 else 4) -> Gen.lzy(inside).flatMap(filtered(_, 1, linked)),
+        1 -> Gen.lzy(inside).flatMap(filtered(_, if (linked) 1 else 2, linked)),
+        (if (linked) 3 else 0) -> Gen.lzy(inside).flatMap(parted),
+        (if (linked) 2 else 0) -> Gen.lzy(parts(math.min(size, 3), linked)).map(p => Formula.All(p.take(2))),
         1 -> Gen.lzy(inside).flatMap(f => Gen.someOf(f.variables).map(kept => Formula.Project(f, kept.toSet)))
       )
   }
+
+  /** Two to four events with variables of their own, in some order, and tests between them: what people write. */
+  private val joined: Gen[Formula] = for {
+    n <- Gen.frequency(3 -> 2, 3 -> 3, 1 -> 4)
+    parts <- Gen.sequence[Vector[Formula], Formula](Vector("x", "y", "z", "w").take(n).map(part))
+    either = if (n > 2) Formula.Or(parts.tail) else parts(1)
+    body <- Gen.frequency[Formula](
+      8 -> Formula.Sequence(parts),
+      1 -> Formula.Contiguous(parts),
+      2 -> Formula.All(parts.take(2)),
+      1 -> Formula.Sequence(Vector(parts.head, either))
+    )
+    named <- Gen.frequency[Formula](3 -> body, 1 -> Formula.As(body, name("v")))
+    once <- filtered(named, 1, linked = true)
+    again <- Gen.frequency(1 -> Gen.const(once), 1 -> filtered(once, 0, linked = true), 1 -> parted(once))
+    whole <- Gen.frequency[Formula](6 -> again, 1 -> Formula.Iterate(again, contiguous = false))
+  } yield whole
+
+  private def part(x: String): Gen[Formula] = for {
+    a <- atom
+    f <- Gen.frequency[Formula](
+      6 -> Formula.As(a, name(x)),
+      1 -> Formula.Iterate(Formula.As(a, name(x)), contiguous = false),
+      1 -> Formula.As(Formula.Iterate(a, contiguous = false), name(x))
+    )
+  } yield f
 
   // Queries
 
@@ -113,9 +233,14 @@ object Generators {
     )
   }
 
-  val query: Gen[Query] = for {
-    size <- Gen.choose(0, 9)
-    where <- formula(size)
+  val query: Gen[Query] = queryOf(linked = false)
+
+  /** With tests between events. */
+  val correlated: Gen[Query] = queryOf(linked = true)
+
+  private def queryOf(linked: Boolean): Gen[Query] = for {
+    size <- Gen.choose(if (linked) 2 else 0, if (linked) 7 else 9)
+    where <- if (linked) Gen.frequency(1 -> formula(size, linked), 2 -> joined) else formula(size)
     select <- select(where)
     keys <- Gen.frequency(4 -> Nil, 2 -> List("k"), 1 -> List("k", "p"))
     within <- within

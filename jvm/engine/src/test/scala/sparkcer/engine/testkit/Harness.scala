@@ -12,7 +12,10 @@ import sparkcer.engine.evaluate.{Evaluator, Partitions, Program, Substream}
   * going over the matches a second time gives the same ones.
   */
 final class Harness(program: Program, options: Harness.Options = Harness.Options()) {
-  private var partitions = new Partitions(new Evaluator(program, options.limits))
+  private val seen = mutable.ArrayBuffer.empty[Event]
+  private val correlation = new Compared(program, payload => seen(BigInt(payload).toInt))
+  private def newEvaluator() = new Evaluator(program, options.limits, correlation)
+  private var partitions = new Partitions(newEvaluator())
   private def evaluator = partitions.evaluator
   private val found = mutable.LinkedHashSet.empty[Match]
   private val counted = mutable.LinkedHashMap.empty[Int, Long]
@@ -30,11 +33,12 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
 
   /** Goes on as another process would that has only what was saved. */
   def restart(pieces: Seq[Array[Byte]]): Unit = {
-    partitions = Partitions.load(new Evaluator(program, options.limits), pieces)
+    partitions = Partitions.load(newEvaluator(), pieces)
     partitions.foreach((_, substream) => substream.checkInvariants())
   }
 
   private def feed(event: Event): Unit = {
+    seen += event
     val key = program.query.partitionBy.map(a => event(a.value))
     val mask = Harness.mask(program, event)
     val dropped = options.drop && program.droppable && mask.forall(_ == 0)

@@ -1,5 +1,8 @@
 package sparkcer.engine.testkit
 
+import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
+
 import sparkcer.engine.ceql.Parser
 
 /** The tools of the tests, on cases small enough to check by hand. */
@@ -72,5 +75,13 @@ class KitSuite extends munit.FunSuite {
   test("the oracle: counts") {
     val query = Parser.parse("SELECT COUNT(*) FROM S WHERE A ; B")
     assertEquals(Oracle.counts(Oracle.matches(query, Event.stream("A A B X B"))), Map(2 -> 2L, 4 -> 2L))
+  }
+
+  test("random cases that compare events are worth running: most do, and many match") {
+    val cases = (1L to 600L).flatMap(seed => Generators.correlatedCase(Gen.Parameters.default, Seed(seed)))
+    val comparing = cases.filter(_.program.exists(_.links.nonEmpty))
+    val matching = comparing.count(_.expected.exists(_.nonEmpty))
+    assert(comparing.length > cases.length / 2, s"${comparing.length} of ${cases.length} compare events")
+    assert(matching > comparing.length / 4, s"$matching of ${comparing.length} match")
   }
 }

@@ -5,16 +5,44 @@ import scala.collection.concurrent.TrieMap
 import sparkcer.engine.testkit.Value.{Bool, Null, Num, Text}
 
 /** The part of SQL that the tests write in predicates: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, numbers and
-  * strings in either quotes, with SQL's three truth values.
+  * strings in either quotes, arithmetic, with SQL's three truth values. `x.p` is an attribute of the event of a
+  * variable, or a column of that name where there is no such variable.
   */
 object Sql {
-  private type Expression = Event => Value
+  private type Expression = Row => Value
+
+  /** The event whose columns have no prefix, and those of variables. */
+  final case class Row(own: Event, variables: Map[String, Event] = Map.empty) {
+    def apply(name: String): Value = name.split("\\.", 2) match {
+      case Array(x, a) if variables.contains(x) => variables(x)(a)
+      case _                                    => own(name)
+    }
+  }
+
+  val NoColumns: Event = Event("", Map.empty)
 
   private val parsed = TrieMap.empty[String, Expression]
 
   /** Is the predicate TRUE of the event (and not NULL)? */
-  def holds(predicate: String, event: Event): Boolean =
-    parsed.getOrElseUpdate(predicate, new Sql(predicate).whole())(event) == Bool(true)
+  def holds(predicate: String, event: Event): Boolean = holds(predicate, Row(event))
+
+  def holds(predicate: String, row: Row): Boolean = value(predicate, row) == Bool(true)
+
+  def value(expression: String, row: Row): Value =
+    parsed.getOrElseUpdate(expression, new Sql(expression).whole())(row)
+
+  /** What stands before a dot. */
+  def prefixes(expression: String): Set[String] =
+    Token.findAllMatchIn(expression).map(_.group(1)).collect { case Path(x) => x }.toSet
+
+  private val Path = """(\w+)\.\w+""".r
+
+  def compare(a: Value, operator: String, b: Value): Boolean = compare(a, b)(Comparisons(operator)) == Bool(true)
+
+  private def arithmetic(sign: String, a: Value, b: Value): Value = (a, b) match {
+    case (Num(x), Num(y)) => sign match { case "+" => Num(x + y); case "-" => Num(x - y); case "*" => Num(x * y) }
+    case _                => Null
+  }
 
   private def compare(a: Value, b: Value)(test: Int => Boolean): Value = (a, b) match {
     case (Null, _) | (_, Null) => Null
@@ -47,7 +75,7 @@ object Sql {
     ">=" -> (_ >= 0)
   )
 
-  private val Token = """\s*('[^']*'|"[^"]*"|`[^`]*`|-?\d+(?:\.\d+)?|\w+|[<>!=]+|[(),])""".r
+  private val Token = """\s*('[^']*'|"[^"]*"|`[^`]*`|-?\d+(?:\.\d+)?|\w+\.\w+|\w+|[<>!=]+|[(),+*-])""".r
 }
 
 final private class Sql(text: String) {
@@ -85,11 +113,11 @@ final private class Sql(text: String) {
     else test()
 
   private def test(): Expression = {
-    val left = term()
+    val left = sum()
     if (at < tokens.length && Comparisons.contains(tokens(at))) {
       val sign = Comparisons(tokens(at))
       at += 1
-      val right = term()
+      val right = sum()
       e => compare(left(e), right(e))(sign)
     } else if (take("IS")) {
       val negated = take("NOT")
@@ -115,6 +143,23 @@ final private class Sql(text: String) {
     while (take(",")) choices :+= term()
     need(")")
     e => choices.map(c => compare(left(e), c(e))(_ == 0)).reduce(or)
+  }
+
+  private def sum(): Expression = {
+    var left = product()
+    while (peek("+") || peek("-")) {
+      val sign = tokens(at)
+      at += 1
+      val (a, b) = (left, product())
+      left = e => arithmetic(sign, a(e), b(e))
+    }
+    left
+  }
+
+  private def product(): Expression = {
+    var left = term()
+    while (take("*")) { val (a, b) = (left, term()); left = e => arithmetic("*", a(e), b(e)) }
+    left
   }
 
   private def term(): Expression =

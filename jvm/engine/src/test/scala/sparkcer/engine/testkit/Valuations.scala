@@ -1,6 +1,6 @@
 package sparkcer.engine.testkit
 
-import sparkcer.engine.ceql.{Condition, Formula}
+import sparkcer.engine.ceql.{Condition, Formula, Link, Operand, PartKey}
 
 /** `V = ([start,end], μ)`. A variable without positions is not in the map, so that equal valuations are equal objects.
   */
@@ -26,6 +26,8 @@ final case class Valuation(start: Int, end: Int, bound: Map[String, Set[Int]]) {
   * | `φ : ψ`      | `V1(end) + 1 = V2(start)`          | as `;`                 | as `;`                       |
   * | `φ+`, `φ:+`  | `φ` or `φ ; φ+`, `φ` or `φ : φ:+`  |                        |                              |
   * | `NOT(α)`     | event `i` is not matched by α      | `[i,i]`                | none                         |
+  * | `φ ALL ψ`    | both                               | the hull of both       | `V1(X) ∪ V2(X)`              |
+  * | `φ PART-BY`  | equal attributes                   | same                   | same                         |
   * | `π_L(φ)`     |                                    | of φ                   | those of L stay              |
   */
 final class Valuations(events: IndexedSeq[Event]) {
@@ -37,7 +39,9 @@ final class Valuations(events: IndexedSeq[Event]) {
         .map(i => Valuation(i, i, Map(a.variable -> Set(i))))
     case Formula.As(body, x) =>
       of(body).map(v => if (v.marked.isEmpty) v else v.copy(bound = v.bound + (x.value -> v.marked)))
-    case Formula.Filter(body, condition)   => of(body).filter(satisfies(_, condition))
+    case Formula.Filter(body, condition)   => of(body).filter(satisfies(_, condition, body.variables))
+    case Formula.PartBy(body, keys)        => of(body).filter(agrees(_, keys))
+    case Formula.All(parts)                => parts.map(of).reduce(both)
     case Formula.Or(parts)                 => parts.map(of).reduce(_ | _)
     case Formula.Sequence(parts)           => parts.map(of).reduce(join(_, _, skipping))
     case Formula.Contiguous(parts)         => parts.map(of).reduce(join(_, _, adjacent))
@@ -50,12 +54,51 @@ final class Valuations(events: IndexedSeq[Event]) {
 
   private def positions(is: Event => Boolean): Set[Int] = events.indices.filter(i => is(events(i))).toSet
 
-  /** `X[P]` asks P of every event of X, so it holds when there is none. AND and OR are on the whole valuation. */
-  private def satisfies(v: Valuation, condition: Condition): Boolean = condition match {
-    case Condition.Holds(x, p) => v(x.value).forall(i => Sql.holds(p.sql, events(i)))
-    case Condition.And(parts)  => parts.forall(satisfies(v, _))
-    case Condition.Or(parts)   => parts.exists(satisfies(v, _))
+  /** `X[P]` asks P of every event of X, so it holds when there is none. AND and OR are on the whole valuation. What
+    * names other variables is asked of every choice of one event for each of them; PREV is the event of X before.
+    */
+  private def satisfies(v: Valuation, condition: Condition, bound: Set[String]): Boolean = condition match {
+    case Condition.Holds(x, p) =>
+      val others = (Sql.prefixes(p.sql) & bound) - x.value
+      val own = v(x.value).toVector.sorted
+      val choices =
+        if (Sql.prefixes(p.sql)(Link.Prev))
+          own.zip(own.drop(1)).map { case (before, now) => (now, Map(Link.Prev -> before)) }
+        else own.map(now => (now, Map.empty[String, Int]))
+      choices.forall { case (now, previous) =>
+        choose(v, others.toVector).forall { chosen =>
+          val named = chosen ++ previous + (x.value -> now)
+          Sql.holds(p.sql, Sql.Row(events(now), named.view.mapValues(events).toMap))
+        }
+      }
+    case Condition.Compare(left, operator, right) =>
+      val names = (left.variables ++ right.variables).map(_.value).distinct
+      def sql(o: Operand) = o.sql(a => s"v${names.indexOf(a.variable.value)}.${a.path}")
+      choose(v, names).forall { chosen =>
+        val row = Sql.Row(Sql.NoColumns, chosen.map { case (x, i) => s"v${names.indexOf(x)}" -> events(i) })
+        Sql.compare(Sql.value(sql(left), row), operator.sign, Sql.value(sql(right), row))
+      }
+    case Condition.Linked(link) => throw new IllegalArgumentException(s"nobody writes ${link.show}")
+    case Condition.And(parts)   => parts.forall(satisfies(v, _, bound))
+    case Condition.Or(parts)    => parts.exists(satisfies(v, _, bound))
   }
+
+  /** One event for each of the variables, in every way. */
+  private def choose(v: Valuation, names: Vector[String]): Vector[Map[String, Int]] =
+    names.foldLeft(Vector(Map.empty[String, Int])) { (chosen, x) =>
+      for (c <- chosen; i <- v(x).toVector) yield c + (x -> i)
+    }
+
+  /** `t_l(ai) = t_m(aj)` for all `l ∈ V(Xi)`, `m ∈ V(Xj)`. */
+  private def agrees(v: Valuation, keys: Vector[PartKey]): Boolean = {
+    val values = for (k <- keys; i <- k.variable.fold(v.marked)(x => v(x.value)).toVector) yield events(i)(k.attribute)
+    values.forall(a => values.forall(b => Sql.compare(a, "=", b)))
+  }
+
+  private def both(first: Set[Valuation], second: Set[Valuation]): Set[Valuation] = bounded(
+    for (v <- first; w <- second)
+      yield v.followedBy(w).copy(start = math.min(v.start, w.start), end = math.max(v.end, w.end))
+  )
 
   private def iterate(round: Set[Valuation], may: (Valuation, Valuation) => Boolean): Set[Valuation] = {
     var all = round

@@ -1,0 +1,70 @@
+package sparkcer.engine.automaton
+
+import scala.collection.mutable
+
+/** `φ ALL ψ` as a product of two fragments: each has not begun, is under way, or is done. The first event begins one of
+  * them, the last one ends one, and in between every event is a step of each that is under way. So the interval is the
+  * hull of both, and an event may be a step of both at once.
+  */
+final private[automaton] class Interleaving(compiler: Compiler, first: Fragment, second: Fragment) {
+  import Interleaving._
+
+  private val steps = compiler.steps.drop(first.firstStep).groupBy(_.from)
+  private val empties = compiler.empties.drop(first.firstEmpty).groupBy(_.from)
+  private val pairs = mutable.Map.empty[(Int, Int), Int]
+  private val work = mutable.Queue.empty[(Int, Int)]
+
+  def result(): Fragment = {
+    compiler.steps.takeInPlace(first.firstStep)
+    compiler.empties.takeInPlace(first.firstEmpty)
+    val entry = pair(Before, Before)
+    val exit = compiler.fresh()
+    while (work.nonEmpty) {
+      val (a, b) = work.dequeue()
+      val from = pairs((a, b))
+      if (a == Done && b == Done) compiler.empties += Empty(from, exit)
+      silent(a, first).foreach { case (to, resets) => compiler.empties += Empty(from, pair(to, b), resets) }
+      silent(b, second).foreach { case (to, resets) => compiler.empties += Empty(from, pair(a, to), resets) }
+      // What lies between the two is passed over.
+      if (a == Before && b == Done || a == Done && b == Before) compiler.add(Step(from, None, Set.empty, from))
+      else for (s <- moves(a); t <- moves(b) if s.isDefined || t.isDefined) both(from, a, s, b, t)
+    }
+    Fragment(entry, exit, first.firstStep, first.firstEmpty)
+  }
+
+  private def pair(a: Int, b: Int): Int = pairs.getOrElseUpdate((a, b), { work.enqueue((a, b)); compiler.fresh() })
+
+  private def silent(state: Int, of: Fragment): Seq[(Int, Set[Int])] =
+    if (state == Before) Seq((of.entry, Set.empty))
+    else if (state == Done) Nil
+    else
+      empties.getOrElse(state, Nil).map(e => (e.to, e.resets)).toSeq ++
+        (if (state == of.exit) Seq((Done, Set.empty[Int])) else Nil)
+
+  /** The steps on an event; None where it waits or is done. */
+  private def moves(state: Int): Iterable[Option[Step]] =
+    if (state == Before || state == Done) Seq(None) else steps.getOrElse(state, Nil).map(Some(_))
+
+  private def both(from: Int, a: Int, s: Option[Step], b: Int, t: Option[Step]): Unit = {
+    val to = pair(s.fold(a)(_.to), t.fold(b)(_.to))
+    val guards = s.iterator.concat(t).flatMap(x => x.guard.iterator ++ x.also).toSet
+    val (negated, positive) = guards.partition(_.negated)
+    def add(guard: Option[Guard], also: Set[Guard]): Unit =
+      compiler.add(
+        Step(from, guard, parts(s, t)(_.variables).flatten.toSet, to, also, parts(s, t)(_.checks).flatten.toVector)
+      )
+    if (positive.isEmpty) add(negated.headOption, negated.drop(1))
+    else
+      positive.map(Option(_)).reduce((g, h) => g.flatMap(x => h.flatMap(x.and))).foreach { guard =>
+        // Another type fails the negated test by itself.
+        add(Some(guard), negated.filter(_.eventType == guard.eventType))
+      }
+  }
+
+  private def parts[A](s: Option[Step], t: Option[Step])(f: Step => A): Seq[A] = (s ++ t).map(f).toSeq
+}
+
+private[automaton] object Interleaving {
+  private val Before = -1
+  private val Done = -2
+}

@@ -1,0 +1,33 @@
+package sparkcer.engine.automaton
+
+import sparkcer.engine.ceql.{CeqlException, Formula, Link, Term}
+
+/** PART-BY as a link (002, Section 3). */
+private[automaton] object PartBy {
+
+  def link(f: Formula.PartBy, text: String): Link = {
+    f.keys.flatMap(_.variable).foreach(Pushdown.checkBound(_, f.body.variables, "PART-BY", text))
+    if (f.keys.exists(_.variable.isEmpty)) {
+      if (f.keys.length > 1)
+        fail("PART-BY takes one attribute of all events, [id], or one of each variable, [x.id, y.id].", f, text)
+      Link.Same(Vector(Term(Link.Marked, f.keys.head.attribute)))
+    } else {
+      val names = f.keys.flatMap(_.variable.map(_.value)).toSet
+      uncovered(f.body, names).headOption.foreach { a =>
+        fail(s"PART-BY leaves out the events of '${a.variable}': give each of them a variable in the list.", f, text)
+      }
+      Link.Same(f.keys.map(k => Term(k.variable.get.value, k.attribute)))
+    }
+  }
+
+  /** The atoms that none of the variables covers. */
+  private def uncovered(f: Formula, names: Set[String]): Vector[Formula.Atom] = f match {
+    case a: Formula.Atom                    => if (names(a.variable)) Vector.empty else Vector(a)
+    case Formula.As(_, x) if names(x.value) => Vector.empty
+    case Formula.Not(_)                     => Vector.empty
+    case other                              => other.children.flatMap(uncovered(_, names))
+  }
+
+  private def fail(problem: String, f: Formula.PartBy, text: String): Nothing =
+    throw new CeqlException("CER_SYNTAX", problem, text, f.offset)
+}

@@ -1,0 +1,51 @@
+package sparkcer.engine.automaton
+
+import scala.collection.immutable.ArraySeq
+
+/** Takes apart states that wait for different next events with different registers: after `x` in `x ; (y OR z)` with
+  * `x.a = y.a AND x.b = z.b`, one copy waits for y and keeps `x.a`, the other waits for z and keeps `x.b`. A run goes
+  * to both. As the next label tells which of the two a match comes through, none is found twice, and each copy can be
+  * looked up by its own value.
+  */
+private[automaton] object Separation {
+
+  def apply(cea: Cea): Cea = {
+    val registers = Registers(cea)
+    val copies = ArraySeq.tabulate(cea.states)(q => if (q == 0) Vector(cea.outgoing(0)) else apart(cea, registers, q))
+    if (copies.forall(_.length == 1)) cea
+    else {
+      // The first copy keeps the number of the state.
+      val numbers = copies.scanLeft(cea.states)((n, c) => n + c.length - 1)
+      def copiesOf(q: Int): Seq[Int] = q +: (numbers(q) until numbers(q + 1))
+      val transitions = for {
+        q <- 0 until cea.states
+        (from, own) <- copiesOf(q).zip(copies(q))
+        t <- own
+        to <- if (waits(t)) Seq(from) else copiesOf(t.to)
+      } yield t.copy(from = from, to = to)
+      new Cea(
+        numbers.last,
+        cea.guards,
+        cea.labels,
+        transitions.to(ArraySeq),
+        cea.finals.flatMap(copiesOf),
+        cea.links
+      )
+    }
+  }
+
+  private def waits(t: Cea.Transition): Boolean =
+    t.label == 0 && t.from == t.to && t.checks.isEmpty && t.resets.isEmpty
+
+  /** The transitions of each copy. */
+  private def apart(cea: Cea, registers: Registers, q: Int): Vector[ArraySeq[Cea.Transition]] = {
+    val (waiting, moving) = cea.outgoing(q).partition(waits)
+    def needed(ts: ArraySeq[Cea.Transition]): Set[Int] =
+      ts.flatMap(t => t.checks.flatMap(registers.reads) ++ registers.live(t.to).filter(!registers.fails(t, _)))
+        .filter(r => registers.live(q).contains(r))
+        .toSet
+    val groups = moving.groupBy(_.label).values.groupBy(needed).values.map(_.flatten.to(ArraySeq)).toVector
+    if (waiting.isEmpty || moving.exists(_.label == 0) || groups.length < 2) Vector(cea.outgoing(q))
+    else groups.sortBy(g => g.map(_.label).min).map(waiting ++ _)
+  }
+}

@@ -1,0 +1,163 @@
+package sparkcer.engine.ceql
+
+import sparkcer.engine.ceql.Condition._
+
+/** Finds out which tests of a FILTER ask about one event, and which about several: the first stay `X[P]`, the others
+  * become links. What a name means is known here, because the formula says which variables there are.
+  */
+object Correlations {
+
+  /** @param text the query, for messages */
+  def resolve(condition: Condition, body: Formula, text: String): Condition = {
+    val bound = body.variables
+    val certain = body.certain
+    def walk(c: Condition): Condition = c match {
+      case And(parts)     => And(parts.map(walk))
+      case Or(parts)      => Or(parts.map(walk))
+      case c: Compare     => compare(c, text)
+      case Holds(x, p)    => new Brackets(x, p, bound, certain).result
+      case linked: Linked => linked
+    }
+    walk(condition)
+  }
+
+  /** The SQL of an expression whose variables all stand for the event whose columns have no prefix. */
+  def withoutVariables(e: Link.Expression): String =
+    References.without(e.sql, References(e.sql, e.variables.contains(_)))
+
+  /** Without brackets every attribute has its variable. */
+  private def compare(c: Compare, text: String): Condition = {
+    val names = (c.left.variables ++ c.right.variables).distinct
+    names match {
+      case Vector() =>
+        throw new CeqlException(
+          "CER_SYNTAX",
+          "the comparison names no variable: compare attributes, such as x.price > y.price.",
+          text,
+          c.offset
+        )
+      case Vector(x) => Holds(x, Predicate(sql(c, _.path))(c.offset))
+      case _         =>
+        link(c.left, c.operator, c.right).getOrElse(
+          Linked(Link.Expression(sql(c, written), None, names.map(_.value), previous = false))
+        )
+    }
+  }
+
+  private def written(a: Operand.Attribute): String = s"${Printer.name(a.variable.value)}.${a.path}"
+
+  private def sql(c: Compare, attribute: Operand.Attribute => String): String =
+    s"${c.left.sql(attribute)} ${c.operator.sign} ${c.right.sql(attribute)}"
+
+  /** A comparison of a term of one variable with a term of another. */
+  private def link(left: Operand, operator: Operator, right: Operand): Option[Condition] = {
+    def term(o: Operand): Option[Term] = o.variables match {
+      case Vector(x) => Some(Term(x.value, o.sql(_.path)))
+      case _         => None
+    }
+    for (l <- term(left); r <- term(right)) yield Linked(operator match {
+      case Operator.Greater | Operator.GreaterEqual => Link.Compare(r, operator.mirrored, l)
+      case _                                        => Link.Compare(l, operator, r)
+    })
+  }
+
+  /** `x[P]`, perhaps with other variables or PREV in P. */
+  final private class Brackets(x: Name, p: Predicate, bound: Set[String], certain: Set[String]) {
+    private val named = References(p.sql, bound)
+    private val others = named.map(_.variable).filter(_ != x.value).distinct
+    private val previous = others.contains(Link.Prev)
+
+    def result: Condition =
+      if (others.isEmpty) Holds(x, if (named.isEmpty) p else Predicate(References.without(p.sql, named))(p.offset))
+      else split.getOrElse(Linked(Link.Expression(p.sql, Some(x.value), others.filter(_ != Link.Prev), previous)))
+
+    /** The parts of a conjunction of comparisons as tests of their own. A part then no longer waits for an event of all
+      * the variables that the whole names: right only where each has one in every match, and where all parts have PREV
+      * or none.
+      */
+    private def split: Option[Condition] = comparisons.flatMap { parts =>
+      val names = parts.map(c => (c.left.variables ++ c.right.variables).map(_.value).toSet)
+      val whole = names.flatten.toSet + x.value
+      val separable =
+        if (previous) names.forall(_ == Set(x.value, Link.Prev))
+        else parts.length == 1 && names.head == whole || whole.subsetOf(certain)
+      if (!separable) None
+      else {
+        val tests = parts.map(c => if (previous) consecutive(c) else between(c))
+        if (tests.contains(None)) None else Some(if (tests.length == 1) tests.head.get else And(tests.flatten))
+      }
+    }
+
+    private def between(c: Compare): Option[Condition] = (c.left.variables ++ c.right.variables).distinct match {
+      case Vector(y)                  => Some(Holds(y, Predicate(sql(c, _.path))(p.offset)))
+      case names if names.length == 2 => link(c.left, c.operator, c.right)
+      case _                          => None
+    }
+
+    private def consecutive(c: Compare): Option[Condition] =
+      (c.left.variables.map(_.value), c.right.variables.map(_.value)) match {
+        case (Vector(Link.Prev), Vector(_)) => Some(linked(c.left, c.operator, c.right))
+        case (Vector(_), Vector(Link.Prev)) => Some(linked(c.right, c.operator.mirrored, c.left))
+        case _                              => None
+      }
+
+    private def linked(before: Operand, operator: Operator, current: Operand): Condition =
+      Linked(
+        Link.Consecutive(Term(x.value, before.sql(_.path)), operator, Term(x.value, current.sql(_.path)))
+      )
+
+    /** P as comparisons joined by AND, if that is what it is. */
+    private def comparisons: Option[Vector[Compare]] =
+      try {
+        val tokens = new Lexer(p.sql).tokens()
+        val operands = new Operands(p.sql, tokens, Some(Operands.Own(x, bound)))
+        val parts = Vector.newBuilder[Compare]
+        var at = -1
+        do {
+          val (left, operator, right, next) = operands.comparison(at + 1)
+          parts += Compare(left, operator, right)(p.offset)
+          at = next
+        } while (tokens(at).isWord("AND"))
+        if (tokens(at).kind == Token.End) Some(parts.result()) else None
+      } catch { case _: CeqlException => None }
+  }
+}
+
+/** Where an SQL text names attributes of variables: `v.a` where `v` is a variable, or PREV. */
+private[ceql] object References {
+  final case class At(variable: String, start: Int, afterDot: Int)
+
+  def apply(sql: String, isVariable: String => Boolean): Vector[At] = {
+    val found = Vector.newBuilder[At]
+    var at = 0
+    var afterDot = false
+    while (at < sql.length) {
+      val past = Lexer.skipOpaque(sql, at)
+      if (past > at) { afterDot = false; at = past }
+      else if (Lexer.isNameStart(sql(at)) || sql(at).isDigit) {
+        var end = at
+        while (end < sql.length && Lexer.isNamePart(sql(end))) end += 1
+        val word = sql.substring(at, end)
+        val dot = Lexer.skipBlank(sql, end)
+        if (!afterDot && dot < sql.length && sql(dot) == '.') {
+          if (word.equalsIgnoreCase(Link.Prev)) found += At(Link.Prev, at, dot + 1)
+          else if (isVariable(word)) found += At(word, at, dot + 1)
+        }
+        afterDot = false
+        at = end
+      } else {
+        if (!sql(at).isWhitespace) afterDot = sql(at) == '.'
+        at += 1
+      }
+    }
+    found.result()
+  }
+
+  /** The text without the variables in front of attributes. */
+  def without(sql: String, named: Vector[At]): String = {
+    val out = new StringBuilder
+    var from = 0
+    named.foreach { n => out ++= sql.substring(from, n.start); from = n.afterDot }
+    (out ++= sql.substring(from)).toString
+  }
+}

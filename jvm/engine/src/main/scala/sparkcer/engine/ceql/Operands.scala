@@ -1,0 +1,201 @@
+package sparkcer.engine.ceql
+
+/** The grammar of comparisons between events:
+  *
+  * {{{
+  * comparison := operand sign operand                     sign := = | == | != | <> | < | <= | > | >=
+  * operand    := product (('+' | '-') product)*           product := unary (('*' | '/' | '%') unary)*
+  * unary      := '-' unary | '(' operand ')' | number | string | name '(' operands ')' | attribute
+  * attribute  := variable '.' path
+  * }}}
+  *
+  * @param own
+  *   inside `y[…]` the variable whose columns need no prefix, and which names are variables; without it every attribute
+  *   needs its variable, and every first name is one
+  */
+final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Option[Operands.Own]) {
+  import Operand._
+  import Operands._
+
+  private var index = 0
+  private var depth = 0
+
+  private def token: Token = tokens(math.min(index, tokens.length - 1))
+  private def ahead(n: Int): Token = tokens(math.min(index + n, tokens.length - 1))
+
+  /** Is what stands here an operand, and not a condition? */
+  def startsAt(at: Int): Boolean = {
+    index = at
+    val t = token
+    if (t.kind == Token.Number || t.kind == Token.Text || t.isSymbol("-")) true
+    else if (t.isSymbol("(")) afterParenthesis(at).exists(i => tokens(i).kind == Token.Symbol && Follow(tokens(i).text))
+    else isName(t) && (ahead(1).isSymbol(".") || ahead(1).isSymbol("(") || isStreamAttribute)
+  }
+
+  /** `S>R.a` */
+  private def isStreamAttribute: Boolean =
+    own.isEmpty && isName(token) && ahead(1).isSymbol(">") && isName(ahead(2)) && ahead(3).isSymbol(".")
+
+  private def isName(t: Token): Boolean =
+    t.kind == Token.Quoted || t.kind == Token.Word && !Parser.Reserved(t.text.toUpperCase)
+
+  private def afterParenthesis(from: Int): Option[Int] = {
+    var open = 0
+    var at = from
+    do {
+      if (tokens(at).isSymbol("(")) open += 1
+      if (tokens(at).isSymbol(")")) open -= 1
+      at += 1
+    } while (open > 0 && at < tokens.length)
+    if (open == 0 && at < tokens.length) Some(at) else None
+  }
+
+  /** A comparison, and the token after it. */
+  def comparison(at: Int): (Operand, Operator, Operand, Int) = {
+    index = at
+    val left = operand()
+    val operator = Operator.bySign.get(token.text).filter(_ => token.kind == Token.Symbol) match {
+      case Some(o) => index += 1; o
+      case None    => expected("a comparison (= != < <= > >=)")
+    }
+    val right = operand()
+    if (token.kind == Token.Symbol && Operator.bySign.contains(token.text))
+      expected("AND, OR or the end of the comparison")
+    (left, operator, right, index)
+  }
+
+  private def operand(): Operand = chain(Set("+", "-"), () => chain(Set("*", "/", "%"), () => unary()))
+
+  private def chain(signs: Set[String], part: () => Operand): Operand = {
+    var left = part()
+    var length = 0
+    while (token.kind == Token.Symbol && signs(token.text)) {
+      length += 1
+      deeper(length)
+      val sign = token.text
+      index += 1
+      left = Binary(sign, left, part())
+    }
+    left
+  }
+
+  private def unary(): Operand = {
+    depth += 1
+    deeper(0)
+    val t = token
+    val result =
+      if (t.isSymbol("-")) { index += 1; Negative(unary()) }
+      else if (t.isSymbol("(")) {
+        index += 1
+        val inside = operand()
+        symbol(")")
+        inside
+      } else if (
+        t.kind == Token.Number || t.kind == Token.Text || t.kind == Token.Word && Constants(t.text.toUpperCase)
+      ) {
+        index += 1
+        Literal(t.text)
+      } else if (t.kind == Token.Word && !Words(t.text.toUpperCase) && ahead(1).isSymbol("(")) call()
+      else attribute()
+    depth -= 1
+    result
+  }
+
+  private def call(): Operand = {
+    val function = token.text
+    index += 2
+    val arguments = Vector.newBuilder[Operand]
+    if (!token.isSymbol(")")) {
+      arguments += operand()
+      while (token.isSymbol(",")) { index += 1; arguments += operand() }
+    }
+    symbol(")")
+    Call(function, arguments.result())
+  }
+
+  private def attribute(): Operand = {
+    val what = if (own.isEmpty) "an attribute of a variable, such as x.price" else "a column or an attribute"
+    val start = token
+    if (isStreamAttribute) {
+      val stream = name(what)
+      index += 1
+      Attribute(Name(s"${stream.text}>${name(what).text}")(start.start), path(what))
+    } else {
+      val first = name(what)
+      own match {
+        case None =>
+          if (!token.isSymbol(".")) expected(s"'.' and a column after '${first.text}', such as ${first.text}.price")
+          if (Previous(first))
+            throw new CeqlException(
+              "CER_SYNTAX",
+              "PREV stands inside the brackets of its variable: x[price > PREV.price].",
+              text,
+              start.start
+            )
+          Attribute(Name(first.text)(start.start), path(what))
+        case Some(o) =>
+          // Backticks force the column.
+          val isVariable =
+            first.kind == Token.Word && token.isSymbol(".") && (Previous(first) || o.isVariable(first.text))
+          if (isVariable) Attribute(Name(if (Previous(first)) Link.Prev else first.text)(start.start), path(what))
+          else Attribute(o.variable, shown(first) + (if (token.isSymbol(".")) "." + path(what) else ""))
+      }
+    }
+  }
+
+  /** `.a.b`, without the first dot. */
+  private def path(what: String): String = {
+    val names = Vector.newBuilder[String]
+    while (token.isSymbol(".")) { index += 1; names += shown(columnName(what)) }
+    names.result().mkString(".")
+  }
+
+  /** A column may be called as a keyword is. */
+  private def columnName(what: String): Token =
+    if (token.kind == Token.Word || token.kind == Token.Quoted) { index += 1; tokens(index - 1) }
+    else expected(what)
+
+  private def name(what: String): Token =
+    if (isName(token) && (token.kind == Token.Quoted || own.isEmpty || !Words(token.text.toUpperCase))) {
+      index += 1
+      tokens(index - 1)
+    } else expected(what)
+
+  private def shown(t: Token): String =
+    if (t.kind == Token.Word) t.text else "`" + t.text.replace("`", "``") + "`"
+
+  private def symbol(s: String): Unit = if (token.isSymbol(s)) index += 1 else expected(s"'$s'")
+
+  private def deeper(levels: Int): Unit =
+    if (depth + levels > Parser.MaxDepth)
+      throw new CeqlException(
+        "CER_QUERY_TOO_LARGE",
+        s"the query is nested more than ${Parser.MaxDepth} levels deep.",
+        text,
+        token.start
+      )
+
+  private def expected(what: String): Nothing = {
+    val hint = if (token.kind == Token.Predicate || token.kind == Token.Word) Elsewhere else ""
+    throw new CeqlException("CER_SYNTAX", s"expected $what, found ${token.shown}.$hint", text, token.start)
+  }
+}
+
+private[ceql] object Operands {
+
+  /** Inside the brackets of a variable. */
+  final case class Own(variable: Name, isVariable: String => Boolean)
+
+  def Previous(t: Token): Boolean = t.isWord(Link.Prev)
+
+  private val Follow = Operator.bySign.keySet ++ Set("+", "-", "*", "/", "%")
+  private val Constants = Set("NULL", "TRUE", "FALSE")
+
+  private val Elsewhere = " Other expressions go in brackets: y[tweet_id = x.id]."
+
+  /** Words that make an expression something else than a comparison of operands. */
+  private val Words =
+    "AND OR NOT IN IS LIKE ILIKE RLIKE REGEXP BETWEEN CASE WHEN THEN ELSE END DIV INTERVAL EXISTS ANY SOME ALL ESCAPE DISTINCT CAST"
+      .split(' ')
+      .toSet
+}

@@ -1,0 +1,16 @@
+package sparkcer.engine.correlate
+
+/** How an event finds the partial matches that a link lets it go on with. */
+sealed abstract class Access(val text: String) {
+  private[correlate] def cost: Int = Access.all.indexOf(this)
+}
+
+object Access {
+  case object Indexed extends Access("indexed: an event finds its partial matches by value")
+  case object Ordered extends Access("indexed in order: an event finds its partial matches on one side of a value")
+  case object PerValue
+      extends Access("scanned per value: an event looks at the different values in the window that may go with it")
+  case object PerRun extends Access("scanned per run: an event looks at every partial match that differs in its events")
+
+  private val all = Vector(Indexed, Ordered, PerValue, PerRun)
+}

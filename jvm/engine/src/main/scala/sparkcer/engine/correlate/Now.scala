@@ -1,0 +1,39 @@
+package sparkcer.engine.correlate
+
+import sparkcer.engine.state.Bytes
+
+/** The event at hand, as links see it: each of its values is asked for once. */
+final private[engine] class Now(correlation: Correlation, terms: Int) {
+  private val values = new Array[Bytes](terms)
+  private val known = new Array[Boolean](terms)
+
+  private var payload: Array[Byte] = null
+  private var payloadOf: Int => Array[Byte] = _
+
+  /** The number of the event among those of its substream, once it is kept. */
+  var event = 0
+
+  def begin(row: Array[Byte], others: Int => Array[Byte]): Unit = {
+    payload = row
+    payloadOf = others
+    java.util.Arrays.fill(known, false)
+  }
+
+  /** null for NULL. */
+  def value(term: Int): Bytes = {
+    if (!known(term)) {
+      val v = correlation.value(term, payload)
+      values(term) = if (v == null) null else new Bytes(v)
+      known(term) = true
+    }
+    values(term)
+  }
+
+  def compare(term: Int, a: Bytes, b: Bytes): Int = correlation.compare(term, a.array, b.array)
+
+  def test(expression: Int, events: Array[Int], rows: Array[Array[Byte]]): Boolean = {
+    var i = 0
+    while (i < rows.length) { rows(i) = payloadOf(events(i)); i += 1 }
+    correlation.test(expression, rows)
+  }
+}

@@ -1,0 +1,117 @@
+package sparkcer.engine.evaluate
+
+import sparkcer.engine.correlate.{Now, Shape}
+
+/** The entries of one shape, and their indexes: for each key of the shape that was asked for, entries by its value; for
+  * each rank, entries in order. Indexes are made when they are first asked for.
+  */
+final private[evaluate] class Group(val shape: Shape, tecs: Tecs, now: Now) {
+  private val all = new Bucket
+  private var byKey = new Array[java.util.HashMap[AnyRef, Bucket]](0)
+
+  def size: Int = all.size
+  def entry(i: Int): Entry = all.entry(i)
+  def indexes: Int = byKey.count(_ != null) + byRank.count(_ != null)
+
+  def index(key: Int): java.util.HashMap[AnyRef, Bucket] = {
+    if (key >= byKey.length) byKey = java.util.Arrays.copyOf(byKey, key + 1)
+    if (byKey(key) == null) {
+      byKey(key) = new java.util.HashMap
+      (0 until size).foreach(i => insert(key, entry(i)))
+    }
+    byKey(key)
+  }
+
+  private var byRank = new Array[java.util.HashMap[AnyRef, Ranking]](0)
+
+  /** The entries with one key in order, or null if there are none. */
+  def ranking(rank: Int, key: AnyRef): Ranking = {
+    if (rank >= byRank.length) byRank = java.util.Arrays.copyOf(byRank, rank + 1)
+    if (byRank(rank) == null) {
+      byRank(rank) = new java.util.HashMap
+      (0 until size).foreach(i => enter(rank, entry(i)))
+    }
+    byRank(rank).get(key)
+  }
+
+  private def enter(rank: Int, e: Entry): Unit = {
+    val r = shape.ranks(rank)
+    var ranking = byRank(rank).get(r.key(e.cell))
+    if (ranking == null) {
+      ranking = new Ranking(tecs, r, now)
+      byRank(rank).put(r.key(e.cell), ranking)
+    }
+    ranking.add(e)
+  }
+
+  def add(e: Entry): Unit = {
+    e.place = all.size
+    all.add(e)
+    var k = 0
+    while (k < byKey.length) { if (byKey(k) != null) insert(k, e); k += 1 }
+    k = 0
+    while (k < byRank.length) { if (byRank(k) != null) enter(k, e); k += 1 }
+  }
+
+  /** The entry has another node. */
+  def changed(e: Entry): Unit = {
+    var k = 0
+    while (k < byRank.length) {
+      if (byRank(k) != null) byRank(k).get(shape.ranks(k).key(e.cell)).changed(e)
+      k += 1
+    }
+  }
+
+  def remove(e: Entry): Unit = {
+    val moved = all.removeAt(e.place)
+    if (moved != null) moved.place = e.place
+    byRank.indices.foreach { k =>
+      if (byRank(k) != null) {
+        val key = shape.ranks(k).key(e.cell)
+        val ranking = byRank(k).get(key)
+        ranking.remove(e)
+        if (ranking.isEmpty) byRank(k).remove(key): Unit
+      }
+    }
+    byKey.indices.foreach { k =>
+      if (byKey(k) != null) keys(k, e) { value =>
+        val bucket = byKey(k).get(value)
+        bucket.remove(e)
+        if (bucket.size == 0) byKey(k).remove(value): Unit
+      }
+    }
+  }
+
+  private def insert(key: Int, e: Entry): Unit = keys(key, e) { value =>
+    var bucket = byKey(key).get(value)
+    if (bucket == null) { bucket = new Bucket; byKey(key).put(value, bucket) }
+    bucket.add(e)
+  }
+
+  /** One for each cell that the key is about. */
+  private def keys(key: Int, e: Entry)(f: AnyRef => Unit): Unit = {
+    val k = shape.keys(key)
+    val kind = shape.cells(k.cell)
+    e.configuration.foreach(c => if (kind.is(c)) f(k.of(c)))
+  }
+
+  def checkInvariants(): Unit = {
+    (0 until size).foreach(i => require(entry(i).place == i, "an entry does not know its place"))
+    byRank.indices.foreach { k =>
+      if (byRank(k) != null) {
+        var ranked = 0
+        byRank(k).values.forEach { r => r.checkInvariants(); ranked += r.size }
+        require(ranked == size, s"$ranked entries are ranked, of $size")
+      }
+    }
+    byKey.indices.foreach { k =>
+      if (byKey(k) != null) {
+        var indexed = 0
+        byKey(k).values.forEach(b => indexed += b.size)
+        var wanted = 0
+        (0 until size).foreach(i => keys(k, entry(i))(_ => wanted += 1))
+        require(indexed == wanted, s"an index has $indexed entries in place of $wanted")
+      }
+    }
+  }
+}
