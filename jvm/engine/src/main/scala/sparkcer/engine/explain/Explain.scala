@@ -60,7 +60,7 @@ object Explain {
 
   /** What can grow, and with what. */
   private def costs(p: Program): Vector[String] = {
-    val iterates = p.query.where.subformulas.exists(_.isInstanceOf[Formula.Iterate])
+    val iterates = p.query.where.subformulas.exists(takesSubsets)
     val matches = p.strategy match {
       case _ if p.counts                 => "matches are counted, not listed: their number does not matter"
       case Strategy.Next | Strategy.Last =>
@@ -72,10 +72,10 @@ object Explain {
       case _ if iterates =>
         "an event can close exponentially many matches, up to 2^n for n events in the window; LIMIT bounds what is listed"
       case _ =>
-        longest(p.query.where) match {
-          case 1 => "an event closes one match at the most"
-          case 2 => "an event can close as many matches as there are events in the window"
-          case n => s"an event can close many matches, up to n^${n - 1} for n events in the window"
+        freedom(p.query.where) match {
+          case 0 => "an event closes one match at the most"
+          case 1 => "an event can close as many matches as there are events in the window"
+          case k => s"an event can close many matches, up to n^$k for n events in the window"
         }
     }
     val states =
@@ -93,11 +93,25 @@ object Explain {
     Vector(matches, states) ++ window
   }
 
-  /** Events in the longest match, where nothing iterates. */
-  private def longest(f: Formula): Int = f match {
-    case _: Formula.Atom | _: Formula.Not => 1
-    case Formula.Or(parts)                => parts.map(longest).max
-    case other                            => other.children.map(longest).sum
+  /** Can it take any subset of events? A `:+` over something rigid takes a run of neighbours. */
+  private def takesSubsets(f: Formula): Boolean = f match {
+    case Formula.Iterate(body, contiguous) => !contiguous || freedom(body) > 0 || body.subformulas.exists(isChoice)
+    case _                                 => false
+  }
+
+  private def isChoice(f: Formula): Boolean = f match {
+    case _: Formula.Or | _: Formula.Iterate => true
+    case _                                  => false
+  }
+
+  /** How many of a match's events can be chosen once the last is known, where nothing takes subsets. */
+  private def freedom(f: Formula): Int = f match {
+    case _: Formula.Atom | _: Formula.Not => 0
+    case Formula.Or(parts)                => parts.map(freedom).max
+    case Formula.Sequence(parts)          => parts.map(freedom).sum + parts.length - 1
+    case Formula.All(parts)               => parts.map(freedom).sum + parts.length - 1
+    case Formula.Iterate(body, _)         => freedom(body) + 1
+    case other                            => other.children.map(freedom).sum
   }
 
   /** How many determinized states any stream can reach, if they are few enough to try. */
