@@ -1,10 +1,10 @@
 package sparkcer.spark
 
-import org.apache.spark.SparkException
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.sparkcer.CerRuntimeException
 
 import sparkcer._
 
@@ -156,13 +156,12 @@ class PlanSuite extends SparkSuite with AdaptiveSparkPlanHelper {
       .count()
     assertEquals(run(1, 3, 3, 9), 0L)
     assertEquals(run(1, 3, 3, 8), 2L)
-    val e = intercept[SparkException](run(1, 7, 5, 9))
-    val message = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).map(_.getMessage).mkString
+    val e = intercept[CerRuntimeException](run(1, 7, 5, 9))
     assert(
-      message.contains(
+      e.getMessage.startsWith(
         "[CER_WINDOW_DECREASES] The column of WITHIN must not decrease along the stream: it is 7 in an event at 1970-01-01T00:00:01Z, and 5 in a later one at 1970-01-01T00:00:02Z."
       ),
-      message
+      e.getMessage
     )
   }
 
