@@ -3,7 +3,11 @@
 Compile / run / mainClass := Some("sparkcer.benchmarks.EngineBenchmark")
 run / fork := true
 run / baseDirectory := (ThisBuild / baseDirectory).value // files that are named on the command line
-run / javaOptions ++= Seq("-Xmx4g", s"-XX:+Use${sys.props.getOrElse("bench.gc", "Serial")}GC", "-Dspark.ui.enabled=false")
+run / javaOptions ++= Seq(
+  "-Xmx4g",
+  s"-XX:+Use${sys.props.getOrElse("bench.gc", "Serial")}GC",
+  "-Dspark.ui.enabled=false"
+)
 
 // For SparkBenchmark: what Spark needs opened, as in the tests of the Spark layer, and its log.
 run / javaOptions ++= (LocalProject("spark") / Test / javaOptions).value.filterNot(_.startsWith("-Xmx"))
