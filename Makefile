@@ -74,12 +74,13 @@ scripts/sbt spark/dist test; scala=$$?; \
 for v in $(OTHERS); do \
   echo "On Spark $$v:"; SBT_OPTS=-Dspark=$$v scripts/sbt "spark/testOnly *CerSuite" || scala=1; \
 done; \
-$(RUN) -m pytest $(1); python=$$?; \
-[ $$scala = 0 ] && [ $$python = 0 ]
+$(RUN) -m pytest $(1); integration=$$?; \
+$(RUN) -m pytest tests; python=$$?; \
+[ $$scala = 0 ] && [ $$integration = 0 ] && [ $$python = 0 ]
 endef
 
 test: $(READY) ## all tests, Scala and Python, with short forms of the kill loop, the soak and the version matrix
-	@$(call TEST,tests integration/test_kill.py integration/test_soak.py)
+	@$(call TEST,integration/test_kill.py integration/test_soak.py)
 
 test-scala: $(READY) ## the Scala tests; ARGS='*Parser*' picks suites
 	@scripts/sbt $(if $(ARGS),"testOnly $(ARGS)",test)
@@ -89,7 +90,7 @@ test-python: $(JAR) ## the Python tests; ARGS='-k stream' goes to pytest
 
 test-long: export CER_LONG = 1
 test-long: $(READY) ## all tests in their long form, and integration/
-	@$(call TEST,tests integration)
+	@$(call TEST,integration)
 
 test-matrix: $(JAR) $(OTHER_JARS) ## the Python tests on each supported Spark
 	@for v in $(OTHERS); do \

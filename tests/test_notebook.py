@@ -9,6 +9,8 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
+from tests.connect_server import environment
+
 notebooks: Any = nbformat  # whose functions have no types
 NOTEBOOK = Path(__file__).parent.parent / "examples" / "carts.ipynb"
 
@@ -26,7 +28,7 @@ def test_the_notebook(tmp_path: Path) -> None:
     saved = notebooks.read(NOTEBOOK, as_version=4)
     fresh = notebooks.read(NOTEBOOK, as_version=4)
     client = NotebookClient(fresh, timeout=300, record_timing=False, resources={"metadata": {"path": str(tmp_path)}})
-    client.execute()
+    client.execute(env=environment())
     for cell in fresh.cells:
         # Start-up messages of Java.
         cell.outputs = [output for output in cell.get("outputs", []) if output.get("name") != "stderr"]
