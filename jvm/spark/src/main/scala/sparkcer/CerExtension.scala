@@ -39,20 +39,13 @@ private object CerExtension {
       case Seq(table: FunctionTableSubqueryArgumentExpression, query) =>
         val late = named.getOrElse("late", "count")
         if (late != "count" && late != "rows") fail(s"late is 'count' or 'rows', not '$late'.")
-        val all = Options(
-          named.get("time"),
-          named.get("type"),
-          named.get("order"),
-          late == "rows",
-          named.get("idle"),
-          options.get("params").fold(Map.empty[String, Any])(params)
-        )
+        val all = Options.named(named, options.get("params").fold(Map.empty[String, Any])(params))
         Bridge.planOf(Cer(Bridge.dataFrame(table.plan), text("the query", query), all))
       case _ => fail(usage + ".")
     }
   }
 
-  private val Names = Set("time", "type", "order", "late", "idle", "params")
+  private val Names = Options.Names + "params"
 
   /** Values of several types: the fields of a struct. */
   private def params(e: Expression): Map[String, Any] = e.dataType match {

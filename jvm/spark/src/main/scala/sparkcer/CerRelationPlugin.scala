@@ -80,21 +80,14 @@ private object CerRelationPlugin {
 
   private def optionsOf(all: Map[String, Expression]): Options = {
     val (params, named) = all.partition(_._1.startsWith(Param))
-    named.keys.find(!Names(_)).foreach(name => newer(s"the option '$name'"))
-    val texts = named.map { case (name, value) => name -> text(name, value) }
-    Options(
-      texts.get("time"),
-      texts.get("type"),
-      texts.get("order"),
-      texts.get("late").contains("rows"),
-      texts.get("idle"),
+    named.keys.find(!Options.Names(_)).foreach(name => newer(s"the option '$name'"))
+    Options.named(
+      named.map { case (name, value) => name -> text(name, value) },
       params.map { case (name, value) => name.stripPrefix(Param) -> Bridge.column(value) }
     )
   }
 
   private val Param = "params."
-
-  private val Names = Set("time", "type", "order", "late", "idle")
 
   private def text(what: String, e: Expression): String = e match {
     case Literal(value, StringType) => value.toString

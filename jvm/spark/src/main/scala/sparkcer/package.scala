@@ -27,7 +27,7 @@ package object sparkcer {
       idle: String = null,
       params: Map[String, Any] = Map.empty
   ): DataFrame =
-    Cer.over(inputs, query, Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), params))
+    Cer.over(inputs, query, Options.of(time, eventType, order, lateRows, idle, params))
 
   implicit final class CerDataFrame(private val events: DataFrame) extends AnyVal {
 
@@ -55,6 +55,6 @@ package object sparkcer {
         idle: String = null,
         params: Map[String, Any] = Map.empty
     ): DataFrame =
-      Cer(events, query, Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), params))
+      Cer(events, query, Options.of(time, eventType, order, lateRows, idle, params))
   }
 }

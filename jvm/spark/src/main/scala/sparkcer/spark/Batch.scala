@@ -16,10 +16,9 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
   def apply(events: Iterator[Event], sizes: Batch.Sizes = new Batch.Sizes): Iterator[UnsafeRow] = {
     val recognizer = new Recognizer(plan, unread)
     val substreams = spread match {
-      case Spread.BySlice(slices) => new BySlice(recognizer, slices, sizes)
-      case Spread.ByKey(true)     => new Mixed(recognizer, sizes)
-      case Spread.ByKey(false)    => new Grouped(recognizer, sizes)
-      case Spread.OneTask(_)      => new Mixed(recognizer, sizes)
+      case Spread.BySlice(slices)                 => new BySlice(recognizer, slices, sizes)
+      case Spread.ByKey(false)                    => new Grouped(recognizer, sizes)
+      case Spread.ByKey(true) | Spread.OneTask(_) => new Mixed(recognizer, sizes)
     }
     new Iterator[UnsafeRow] {
       private var row: UnsafeRow = _

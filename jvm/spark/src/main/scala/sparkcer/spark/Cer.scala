@@ -3,8 +3,8 @@ package sparkcer.spark
 import org.slf4j.LoggerFactory
 
 import org.apache.spark.sql.{Column, DataFrame, Encoders}
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, AttributeSet}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Project}
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.types._
@@ -109,7 +109,6 @@ object Cer {
     val payload = if (headed) Pack(Some(time), shown) else PackRow(shown)
     val layout =
       EventLayout(masks.length, slices.isDefined, clocked, order.isDefined, keys.nonEmpty, payload.dataType)
-    val needed = AttributeSet.fromAttributeSets(resolved.map(_.references))
     val prepared = Prepare(
       masks,
       b.program.droppable,
@@ -120,9 +119,9 @@ object Cer {
       payload,
       slices,
       layout.attributes,
-      Project(child.output.filter(needed.contains), child)
+      child
     )
-    (prepared, layout)
+    (prepared.pruned, layout)
   }
 
   private def longOf(c: Column): Column = Bridge.column(AsLong(Bridge.expression(c)))

@@ -24,3 +24,28 @@ final case class Options(
     idle: Option[String] = None,
     params: Map[String, Any] = Map.empty
 )
+
+object Options {
+
+  /** What a call in Scala or Python says, where null says nothing. */
+  def of(
+      time: String,
+      eventType: String,
+      order: String,
+      lateRows: Boolean,
+      idle: String,
+      params: Map[String, Any]
+  ): Options = Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), params)
+
+  /** The names of those that are texts, in SQL and in the messages of Spark Connect. */
+  val Names: Set[String] = Set("time", "type", "order", "late", "idle")
+
+  def named(texts: Map[String, String], params: Map[String, Any]): Options = Options(
+    texts.get("time"),
+    texts.get("type"),
+    texts.get("order"),
+    texts.get("late").contains("rows"),
+    texts.get("idle"),
+    params
+  )
+}

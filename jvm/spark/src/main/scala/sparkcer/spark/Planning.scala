@@ -64,9 +64,7 @@ object Planning {
       val columns = p.payload.children.zipWithIndex.map { case (c, i) =>
         if (read(i)) c else Literal(null, c.dataType)
       }
-      val fewer = p.copy(payload = PackRow(columns))
-      val needed = AttributeSet.fromAttributeSets(fewer.expressions.map(_.references))
-      fewer.copy(child = Project(p.child.output.filter(needed.contains), p.child))
+      p.copy(payload = PackRow(columns)).pruned
     }
   }
 }

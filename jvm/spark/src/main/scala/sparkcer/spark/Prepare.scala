@@ -4,7 +4,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Mask => _, _}
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, UnaryNode}
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types._
@@ -41,6 +41,10 @@ case class Prepare(
     child: LogicalPlan
 ) extends UnaryNode {
   override def producedAttributes: AttributeSet = outputSet
+
+  /** The same over the columns that it reads. */
+  def pruned: Prepare = copy(child = Project(child.output.filter(references.contains), child))
+
   override protected def withNewChildInternal(c: LogicalPlan): Prepare = copy(child = c)
 }
 

@@ -16,7 +16,7 @@ object PythonEntry {
       lateRows: Boolean,
       idle: String,
       params: java.util.Map[String, Column]
-  ): Options = Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), params.asScala.toMap)
+  ): Options = Options.of(time, eventType, order, lateRows, idle, params.asScala.toMap)
 
   def transform(df: DataFrame, query: String, options: Options): DataFrame = Cer(df, query, options)
 
