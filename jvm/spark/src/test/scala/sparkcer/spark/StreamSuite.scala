@@ -49,13 +49,11 @@ class StreamSuite extends SparkSuite {
     }
 
     def table: DataFrame = spark.table(name)
-    private def metrics = running.recentProgress.toVector.flatMap(p =>
-      p.observedMetrics.values.toArray.map(_.asInstanceOf[org.apache.spark.sql.Row])
-    )
-    def total(name: String): Long = metrics.map(_.getAs[Long](name)).sum
+    def total(name: String): Long = StreamSuite.total(running, name)
 
     /** After each micro-batch that touched a bucket. */
-    def levels(name: String): Seq[Long] = metrics.filter(m => m.getAs[Long]("buckets") > 0).map(_.getAs[Long](name))
+    def levels(name: String): Seq[Long] =
+      StreamSuite.metrics(running).filter(m => m.getAs[Long]("buckets") > 0).map(_.getAs[Long](name))
   }
 
   private def stream[A](r: Running)(body: Running => A): A =
@@ -213,10 +211,7 @@ class StreamSuite extends SparkSuite {
         input.addData(e)
         running.processAllAvailable()
       }
-      val counted = running.recentProgress.toVector.flatMap(p =>
-        p.observedMetrics.values.toArray.map(_.asInstanceOf[org.apache.spark.sql.Row])
-      )
-      assert(counted.map(_.getAs[Long]("idle")).sum >= 1, counted.toString)
+      assert(StreamSuite.total(running, "idle") >= 1, StreamSuite.metrics(running).toString)
     } finally running.stop()
   }
 
@@ -284,11 +279,8 @@ class StreamSuite extends SparkSuite {
       both(Seq(event("A", 600, 3, "k")), Seq(event("C", 5, 4, "k"))) // 595 s behind the other input
       both(Seq(event("X", 2000, 5, "k")), Seq(event("X", 2000, 6, "k")))
       both(Seq(event("X", 2001, 5, "k")), Seq(event("X", 2001, 6, "k")))
-      val late = running.recentProgress.toVector.flatMap(
-        _.observedMetrics.values.toArray.map(_.asInstanceOf[org.apache.spark.sql.Row].getAs[Long]("late"))
-      )
       assertEquals(spark.table(name).select("x.id", "z.id").collect().map(_.toString).toSeq, Seq("[2,4]"))
-      assertEquals(late.sum, 0L)
+      assertEquals(StreamSuite.total(running, "late"), 0L)
     } finally running.stop()
   }
 
@@ -308,10 +300,18 @@ class StreamSuite extends SparkSuite {
         input.addData(event("X", t, 99, "x"))
         running.processAllAvailable()
       }
-      val idle = running.recentProgress.toVector.flatMap(
-        _.observedMetrics.values.toArray.map(_.asInstanceOf[org.apache.spark.sql.Row].getAs[Long]("idle"))
-      )
-      assertEquals(idle.sum, 8L)
+      assertEquals(StreamSuite.total(running, "idle"), 8L)
     } finally running.stop()
   }
+}
+
+private object StreamSuite {
+
+  /** What spark-cer counted, micro-batch by micro-batch. */
+  def metrics(running: StreamingQuery): Vector[org.apache.spark.sql.Row] =
+    running.recentProgress.toVector.flatMap(
+      _.observedMetrics.values.toArray.map(_.asInstanceOf[org.apache.spark.sql.Row])
+    )
+
+  def total(running: StreamingQuery, name: String): Long = metrics(running).map(_.getAs[Long](name)).sum
 }
