@@ -4,8 +4,9 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Mask => _, _}
 import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, UnaryNode}
-import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.{CodegenSupport, ColumnarToRowExec, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
@@ -135,12 +136,23 @@ case class PrepareExec(
     PrepareExec.Dropped -> SQLMetrics.createMetric(sparkContext, "events dropped before the shuffle")
   )
 
-  override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
+  @transient private lazy val split = masks.map(StringGuards.split)
+
+  /** Where batches of columns come in, and guards have strings to test by their dictionaries. */
+  @transient private lazy val columns: Option[ColumnarToRowExec] = child match {
+    case c: ColumnarToRowExec if split.exists(_.columns.nonEmpty) => Some(c)
+    case _                                                        => None
+  }
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = columns match {
+    case Some(c) => Seq(c.child.executeColumnar().asInstanceOf[RDD[InternalRow]]) // as Spark's own operator has it
+    case None    => child.asInstanceOf[CodegenSupport].inputRDDs()
+  }
 
   /** Counts in plain fields, and adds them to the metrics when the input is at its end. */
   override protected def doProduce(ctx: CodegenContext): String = {
     counters = PrepareExec.All.map(m => m -> ctx.addMutableState(CodeGenerator.JAVA_LONG, m)).toMap
-    val input = child.asInstanceOf[CodegenSupport].produce(ctx, this)
+    val input = columns.fold(child.asInstanceOf[CodegenSupport].produce(ctx, this))(fromColumns(ctx, _))
     val report = counters.map { case (m, field) => s"${metricTerm(ctx, m)}.add($field); $field = 0L;" }
     s"$input\n${report.mkString("\n")}"
   }
@@ -159,16 +171,77 @@ case class PrepareExec(
     BindReferences.bindReference(e, AttributeSeq.fromNormalOutput(child.output))
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
-    def read(expressions: Seq[Expression]) =
-      evaluateRequiredVariables(child.output, input, AttributeSet.fromAttributeSets(expressions.map(_.references)))
-    val tested = Seq(time) ++ keyColumns ++ masks
-    val readTested = read(tested)
+    def read(es: Seq[Expression]) =
+      (evaluateRequiredVariables(child.output, input, AttributeSet.fromAttributeSets(es.map(_.references))), input)
+    val (readTested, _) = read(Seq(time) ++ keyColumns ++ masks)
     ctx.currentVars = input
-    val at = bound(time).genCode(ctx)
-    val keys = keyColumns.map(bound(_).genCode(ctx))
-    val words = masks.map(bound(_).genCode(ctx))
-    val readKept = read(kept)
-    val values = kept.map(bound(_).genCode(ctx))
+    val rest = body(ctx, read, masks.map(bound(_).genCode(ctx)))
+    s"$readTested\n$rest"
+  }
+
+  private def fromColumns(ctx: CodegenContext, c: ColumnarToRowExec): String = {
+    val loop = new ColumnLoop(ctx, c.output, c.longMetric("numOutputRows"), c.longMetric("numInputBatches"))
+    val (words, onBatch) = masks.zip(split).map { case (m, s) => byDictionary(ctx, loop, m, s) }.unzip
+    val stop = if (parent.needStopCheck) "if (shouldStop()) return;" else ""
+    loop.code(limitNotReachedCond, onBatch.mkString("\n"), s"${body(ctx, loop.read, words)}\n$stop")
+  }
+
+  /** A mask from what its columns of strings leave of it, and what is to be done for each batch; where one of the
+    * columns has no dictionary in a batch, the mask is tested as ever.
+    */
+  private def byDictionary(
+      ctx: CodegenContext,
+      loop: ColumnLoop,
+      mask: Mask,
+      split: StringGuards.Split
+  ): (ExprCode, String) = {
+    def test(e: Expression)(use: ExprCode => String): String = {
+      val (read, values) = loop.read(Seq(e))
+      ctx.currentVars = values
+      val code = bound(e).genCode(ctx)
+      s"$read\n${code.code}\n${use(code)}"
+    }
+    val word = JavaCode.variable(ctx.freshName("mask"), LongType)
+    val left = ctx.addMutableState("long[]", "cerLeft", forceInline = true)
+    val vectors = split.columns.map(a => loop.vectors(child.output.indexWhere(_.exprId == a.exprId)))
+    val guards = ctx.addReferenceObj("cerStrings", split.guards)
+    val onBatch = if (vectors.isEmpty) "" else s"$left = $guards.of(${loop.array(vectors)}, ${loop.batch}.numRows());"
+    val rest = split.rest.map { case (i, condition) =>
+      s"if (($word & ${1L << i}L) != 0L) { ${test(
+          condition
+        )(c => s"if (${c.isNull} || !${c.value}) $word &= ${~(1L << i)}L;")} }"
+    }
+    val otherwise = test(mask)(c => s"$word = ${c.value};")
+    val code = code"""
+      long $word;
+      if ($left != null) {
+        $word = $left[${loop.row}];
+        ${rest.mkString("\n")}
+      } else {
+        $otherwise
+      }"""
+    (ExprCode(code, FalseLiteral, word), onBatch)
+  }
+
+  /** What is done for one event.
+    *
+    * @param read
+    *   reads the columns of expressions, if they are not read yet: the code, and the variables they are then in
+    */
+  private def body(
+      ctx: CodegenContext,
+      read: Seq[Expression] => (String, Seq[ExprCode]),
+      words: Seq[ExprCode]
+  ): String = {
+    def generate(es: Seq[Expression]): (String, Seq[ExprCode]) = {
+      val (code, values) = read(es)
+      ctx.currentVars = values
+      (code, es.map(bound(_).genCode(ctx)))
+    }
+    val (readTime, times) = generate(Seq(time))
+    val at = times.head
+    val (readKeys, keys) = generate(keyColumns)
+    val (readKept, values) = generate(kept)
     val arrival = ctx.addMutableState(CodeGenerator.JAVA_LONG, "cerArrival")
     ctx.addPartitionInitializationStatement(s"$arrival = ((long) partitionIndex) << ${PrepareExec.RowBits};")
     val number = ctx.freshName("number")
@@ -185,11 +258,12 @@ case class PrepareExec(
     s"""
        |${metric(PrepareExec.Events)}
        |final long $number = $arrival++;
-       |$readTested
+       |$readTime
        |${at.code}
        |if (${at.isNull}) {
        |  ${metric(PrepareExec.NullTimes)}
        |} else {
+       |  $readKeys
        |  ${keys.map(_.code.toString).mkString("\n")}
        |  if ($noKey) {
        |    ${metric(PrepareExec.NullKeys)}

@@ -2,14 +2,13 @@ package sparkcer.spark
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.sparkcer.CerRuntimeException
 
 import sparkcer._
 
 /** The operators of a batch: what they compute, what they leave out, and what they tell. */
-class PlanSuite extends SparkSuite with AdaptiveSparkPlanHelper {
+class PlanSuite extends SparkSuite {
   private val session = spark
   import session.implicits._
 
@@ -29,9 +28,6 @@ class PlanSuite extends SparkSuite with AdaptiveSparkPlanHelper {
 
   private val query =
     "SELECT * FROM S WHERE (A AS x ; B+ AS more ; C AS z) FILTER z[n < 3] PARTITION BY [key] WITHIN 30 [t]"
-
-  private def operator[A <: SparkPlan](df: DataFrame)(pick: PartialFunction[SparkPlan, A]): A =
-    collect(df.queryExecution.executedPlan)(pick).head
 
   private def metrics(p: SparkPlan): Map[String, Long] = p.metrics.map { case (n, m) => n -> m.value }
 
@@ -163,13 +159,6 @@ class PlanSuite extends SparkSuite with AdaptiveSparkPlanHelper {
       ),
       e.getMessage
     )
-  }
-
-  private def withConf(setting: (String, String))(body: => Unit): Unit = {
-    val before = spark.conf.getOption(setting._1)
-    spark.conf.set(setting._1, setting._2)
-    try body
-    finally before.fold(spark.conf.unset(setting._1))(spark.conf.set(setting._1, _))
   }
 
   test("an empty input gives no matches") {

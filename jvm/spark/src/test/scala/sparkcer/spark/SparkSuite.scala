@@ -2,14 +2,26 @@ package sparkcer.spark
 
 import scala.concurrent.duration.{Duration, DurationInt}
 
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 
 /** Tests on one local session, which all suites share. */
-abstract class SparkSuite extends munit.FunSuite {
+abstract class SparkSuite extends munit.FunSuite with AdaptiveSparkPlanHelper {
   protected val spark: SparkSession = SparkSuite.spark
 
   /** A busy machine may take its time. */
   override val munitTimeout: Duration = 10.minutes
+
+  protected def operator[A <: SparkPlan](df: DataFrame)(pick: PartialFunction[SparkPlan, A]): A =
+    collect(df.queryExecution.executedPlan)(pick).head
+
+  protected def withConf(setting: (String, String))(body: => Unit): Unit = {
+    val before = spark.conf.getOption(setting._1)
+    spark.conf.set(setting._1, setting._2)
+    try body
+    finally before.fold(spark.conf.unset(setting._1))(spark.conf.set(setting._1, _))
+  }
 }
 
 object SparkSuite {
