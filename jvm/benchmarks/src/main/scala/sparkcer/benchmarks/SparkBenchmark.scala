@@ -13,13 +13,14 @@ import sparkcer._
   * ratios within one run; those that are compared take turns, and the best round counts.
   *
   * {{{
-  * sbt "benchmarks/runMain sparkcer.benchmarks.SparkBenchmark --events 4000000 --only batch.*"
+  * sbt "benchmarks/runMain sparkcer.benchmarks.SparkBenchmark --events 8000000 --only batch.*"
   * }}}
   */
 object SparkBenchmark {
-  final private case class Options(events: Int = 4000000, rounds: Int = 5, only: String = ".*")
+  final private case class Options(events: Int = 8000000, rounds: Int = 5, only: String = ".*")
 
   private val PerFile = 500000
+  private val ScalingEvents = 20000000
   private val SmallFile = 10000
   private val SmallFiles = 40
 
@@ -31,18 +32,26 @@ object SparkBenchmark {
       "batch-matches" -> ((o, f) => onTwo(batchMatches(_, o, f))),
       "stream-selective" -> ((o, f) => onTwo(streamSelective(_, o, f))),
       "stream-partitioned" -> ((o, f) => onTwo(streamPartitioned(_, o, f))),
-      "scaling" -> scaling,
+      "scaling" -> ((o, _) => scaling(o)),
       "checkpoint" -> ((_, _) => onTwo(checkpoint))
     ).filter(_._1.matches(options.only))
-    val files = StockFiles.temporary()
-    onTwo { run => files.write(run.spark, math.max(1, options.events / PerFile), math.min(PerFile, options.events)) }
-    val bars = sections.flatMap { case (_, measure) =>
-      val found = measure(options, files)
-      found.foreach(println)
-      found
+    val bars = withFiles(options.events) { files =>
+      sections.flatMap { case (_, measure) =>
+        val found = measure(options, files)
+        found.foreach(println)
+        found
+      }
     }
     println("\nAll in one table:")
     bars.foreach(println)
+  }
+
+  private def withFiles[A](events: Int)(body: StockFiles => A): A = {
+    val files = StockFiles.temporary()
+    try {
+      onTwo(run => files.write(run.spark, math.max(1, events / PerFile), math.min(PerFile, events)))
+      body(files)
+    } finally files.delete()
   }
 
   private def onTwo[A](body: SparkRun => A): A = on(2)(body)
@@ -141,7 +150,7 @@ object SparkBenchmark {
   }
 
   /** What a second core gains, against what it gains a scan. */
-  private def scaling(o: Options, files: StockFiles): Vector[Bar] = {
+  private def scaling(o: Options): Vector[Bar] = withFiles(ScalingEvents) { files =>
     def times(cores: Int) = on(cores) { run =>
       val events = files.batch(run.spark)
       best(o.rounds, run, events.where(SparkQueries.S3Filter), events.cer(SparkQueries.s3(1000)))
@@ -155,9 +164,11 @@ object SparkBenchmark {
   /** Bytes of the changelog a micro-batch, at the start and after the state has grown. */
   private def checkpoint(run: SparkRun): Vector[Bar] = {
     val files = StockFiles.temporary()
-    files.write(run.spark, SmallFiles, SmallFile)
     var sizes = Vector.empty[Long]
-    run.stream(files.stream(run.spark).cer(SparkQueries.Growing), checkpoint => sizes = changelog(checkpoint)): Unit
+    try {
+      files.write(run.spark, SmallFiles, SmallFile)
+      run.stream(files.stream(run.spark).cer(SparkQueries.Growing), checkpoint => sizes = changelog(checkpoint)): Unit
+    } finally files.delete()
     val third = sizes.length / 3
     val (early, late) = (sizes.slice(1, third), sizes.takeRight(third))
     def mean(n: Vector[Long]) = n.sum.toDouble / n.length

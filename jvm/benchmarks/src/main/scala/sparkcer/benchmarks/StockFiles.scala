@@ -36,6 +36,8 @@ final class StockFiles(folder: Path) {
     parts.zipWithIndex.foreach { case (f, i) => require(f.setLastModified(1000000000000L + i * 1000L)) }
   }
 
+  def delete(): Unit = SparkRun.delete(folder)
+
   def parts: Vector[File] = folder.toFile.listFiles.filter(_.getName.startsWith("part-")).sortBy(_.getName).toVector
 
   def batch(spark: SparkSession): DataFrame = spark.read.parquet(folder.toString)
