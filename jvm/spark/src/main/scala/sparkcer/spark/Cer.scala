@@ -47,7 +47,7 @@ object Cer {
 
   private def planOf(b: Binding, query: String, options: Options): Plan = Plan(
     query,
-    MatchSchema(StructType(b.keys), b.time.dataType, b.shown, b.program.columns, b.program.counts),
+    MatchSchema(StructType(b.keys), b.time.dataType, b.kept, b.program.columns, b.program.counts),
     b.clock,
     b.windowClock,
     b.windowSize,
@@ -61,7 +61,8 @@ object Cer {
     java.util.UUID.randomUUID().toString,
     f"spark_cer_${31 * s"${query.trim}${b.params.text}".hashCode + b.df.semanticHash()}%08x",
     b.params.quantities,
-    b.params.text
+    b.params.text,
+    b.comparisons
   )
 
   /** Once for each use of a query. */
@@ -96,7 +97,7 @@ object Cer {
     val (resolved, child) = Bridge.resolved(
       b.df,
       longOf(b.columnOf(b.time)) +: (clockColumn.toSeq ++ orderColumn ++ b.guards ++ b.keys.map(b.columnOf) ++
-        b.shown.map(b.columnOf))
+        b.kept.map(b.columnOf))
     )
     val all = resolved.iterator
     val time = all.next()

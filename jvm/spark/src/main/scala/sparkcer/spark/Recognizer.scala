@@ -41,7 +41,8 @@ final case class Plan(
     operator: String,
     metrics: String,
     quantities: Map[String, BigDecimal] = Map.empty,
-    parameters: String = ""
+    parameters: String = "",
+    comparisons: Comparisons = Comparisons.None
 ) {
 
   /** The query with the values of its parameters. */
@@ -59,7 +60,10 @@ final case class Plan(
   */
 final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
   private val program = Program(plan.query, plan.quantities)
-  val evaluator = new Evaluator(program)
+  val evaluator = new Evaluator(
+    program,
+    correlation = if (program.links.isEmpty) null else new Compared(plan.comparisons, plan.schema.event.length)
+  )
   private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint, unread)
 
   /** The window as a long where that is all it takes to find its bound, or -1. */
