@@ -77,7 +77,7 @@ final private class Links(b: Binding) {
     }
     val resolved =
       try Bridge.resolve(events, Bridge.column(comparison))
-      catch { case e: AnalysisException => mismatch(l, sides.map { case ((_, typed), t) => (t, typed) }, e) }
+      catch { case _: AnalysisException => mismatch(l, sides.map { case ((_, typed), t) => (t, typed) }) }
     resolved match {
       case BinaryComparison(a, c) => Vector(a, c)
       case other                  => throw new IllegalStateException(s"not a comparison: $other")
@@ -100,7 +100,7 @@ final private class Links(b: Binding) {
             case BinaryComparison(a, _) => a
             case other                  => throw new IllegalStateException(s"not a comparison: $other")
           }
-        catch { case e: AnalysisException => mismatch(l, Vector((terms.head, widest), (t, other)), e) }
+        catch { case _: AnalysisException => mismatch(l, Vector((terms.head, widest), (t, other))) }
       }
       sides.find(s => !keepsValues(s._2.dataType, common.dataType)).foreach { case (t, e) =>
         b.fail(
@@ -152,7 +152,7 @@ final private class Links(b: Binding) {
       try Bridge.resolve(events, Bridge.column(e))
       catch {
         case e: AnalysisException =>
-          b.fail("CER_TYPE_MISMATCH", s"Spark cannot use '$shown': ${b.firstLine(e)}", l.offset)
+          b.fail("CER_TYPE_MISMATCH", s"Spark cannot use '$shown': ${words(l, e)}", l.offset)
       }
     val whole = resolved.collect { case a: AttributeReference => a }.length !=
       resolved.collect { case Column(_, _) => () }.length
@@ -164,15 +164,26 @@ final private class Links(b: Binding) {
     resolved
   }
 
+  /** Spark's words, with the query's names. */
+  private def words(l: Link, e: AnalysisException): String = {
+    val names = l match {
+      case Link.Compare(left, _, right) => Vector(left.variable, right.variable)
+      case Link.Same(terms)             => terms.map(_.variable)
+      case l: Link.Consecutive          => Vector(Link.Prev) ++ l.variables
+      case l: Link.Expression           => l.variables :+ Link.Prev
+    }
+    names.indices.foldLeft(b.firstLine(e))((text, i) => text.replace(part(i), names(i)))
+  }
+
   private def checkColumns(l: Link, e: Expression): Unit = e.foreach {
     case UnresolvedAttribute(_ +: name +: _) if !b.schema.exists(f => b.same(f.name, name)) =>
       b.unknown(name, math.max(l.offset, program.query.text.indexOf(name, l.offset)))
     case _ => ()
   }
 
-  private def mismatch(l: Link, sides: Vector[(Term, Expression)], e: AnalysisException): Nothing = {
+  private def mismatch(l: Link, sides: Vector[(Term, Expression)]): Nothing = {
     val types = sides.map { case (t, side) => s"'${t.shown}' is ${side.dataType.sql}" }.mkString(" and ")
-    b.fail("CER_TYPE_MISMATCH", s"Spark SQL cannot compare these: $types. ${b.firstLine(e)}", l.offset)
+    b.fail("CER_TYPE_MISMATCH", s"Spark SQL cannot compare these: $types.", l.offset)
   }
 
   /** Puts attributes where the events of a test stand; the arguments of lambda functions are none. */

@@ -13,7 +13,7 @@ abstract class SparkSuite extends munit.FunSuite {
 }
 
 object SparkSuite {
-  private lazy val spark: SparkSession = SparkSession
+  private[spark] lazy val spark: SparkSession = SparkSession
     .builder()
     .master("local[2]")
     .appName("spark-cer")
