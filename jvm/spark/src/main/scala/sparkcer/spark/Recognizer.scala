@@ -22,6 +22,8 @@ import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
   *   the time, order and type columns, in words
   * @param operator
   *   a name that no other use of a query has
+  * @param snapshots
+  *   whether a stream keeps what a [[Snapshot]] needs
   * @param metrics
   *   the name of its metrics: the same in every run, and another for every query and input, as Spark asks of one plan
   */
@@ -42,7 +44,8 @@ final case class Plan(
     metrics: String,
     quantities: Map[String, BigDecimal] = Map.empty,
     parameters: String = "",
-    comparisons: Comparisons = Comparisons.None
+    comparisons: Comparisons = Comparisons.None,
+    snapshots: Boolean = false
 ) {
 
   /** The query with the values of its parameters. */
