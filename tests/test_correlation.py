@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_cer import cer
@@ -77,9 +77,7 @@ def test_example_6_a_chain_of_replies(spark: SparkSession) -> None:
     rows = [(1, "T", 1, None), (2, "R", 2, 1), (3, "R", 3, 2), (4, "R", 4, 1), (5, "R", 5, 3)]
     events = spark.createDataFrame(rows, "pos INT, type STRING, id INT, tweet_id INT")
     query = "SELECT chain FROM S WHERE (T ; R+) AS chain FILTER chain[tweet_id = PREV.id]"
-    assert sets(cer(query, time="pos")(events)) == {
-        frozenset(s) for s in ([1, 2], [1, 2, 3], [1, 4], [1, 2, 3, 5])
-    }
+    assert sets(cer(query, time="pos")(events)) == {frozenset(s) for s in ([1, 2], [1, 2, 3], [1, 4], [1, 2, 3, 5])}
 
 
 def test_r_s_t_once_for_each_t(spark: SparkSession) -> None:
@@ -131,9 +129,7 @@ def test_values_as_spark_compares_them(
 ) -> None:
     rows = [("A", value, None) for value in left] + [("B", None, value) for value in right]
     a, b = types.rsplit(", ", 1)
-    events = spark.createDataFrame(
-        [(i, *row) for i, row in enumerate(rows)], f"pos INT, type STRING, a {a}, b {b}"
-    )
+    events = spark.createDataFrame([(i, *row) for i, row in enumerate(rows)], f"pos INT, type STRING, a {a}, b {b}")
     found = cer(f"SELECT x[pos], y[pos] FROM S WHERE (A AS x ; B AS y) FILTER {test}", time="pos")(events)
     assert sorted((row.x.pos, row.y.pos) for row in found.collect()) == pairs
 
@@ -141,7 +137,9 @@ def test_values_as_spark_compares_them(
 def test_parameters_and_several_inputs(spark: SparkSession) -> None:
     tweets = spark.createDataFrame([(1, 7, 10), (2, 8, 20)], "t INT, id INT, likes INT")
     replies = spark.createDataFrame([(3, 7, 15), (4, 8, 25), (5, 9, 99)], "t INT, tweet_id INT, score INT")
-    query = "SELECT * FROM Tweet, Reply WHERE (Tweet AS x ; Reply AS y) FILTER y[tweet_id = x.id AND score > x.likes + :n]"
+    query = (
+        "SELECT * FROM Tweet, Reply WHERE (Tweet AS x ; Reply AS y) FILTER y[tweet_id = x.id AND score > x.likes + :n]"
+    )
     found = cer(query, time="t", params={"n": 4}).over({"Tweet": tweets, "Reply": replies})
     assert sorted((row.x.id, row.y.score) for row in found.collect()) == [(7, 15), (8, 25)]
     assert cer(query, time="t", params={"n": 5}).over({"Tweet": tweets, "Reply": replies}).count() == 0
@@ -196,3 +194,32 @@ def test_the_plan_names_each_test(spark: SparkSession) -> None:
     ).plan
     assert "x.id = y.tweet_id  indexed" in plan or "x.id = y.tweet_id  scanned" in plan
     assert "y[text LIKE x.text]  scanned per run" in plan
+
+
+def test_a_snapshot_of_a_batch_and_of_a_running_query(spark: SparkSession, twitter: DataFrame, tmp_path: Path) -> None:
+    text = f"SELECT x[pos], y[pos] FROM S WHERE (T AS x ; R AS y) FILTER {HATE} AND x.id = y.tweet_id WITHIN 3 [pos]"
+    query = cer(text, snapshots=True)
+
+    def ends(found: DataFrame) -> list[tuple[int, int]]:
+        return sorted((row.x.pos, row.y.pos) for row in found.collect())
+
+    assert ends(query(twitter)) == [(1, 2), (1, 4), (5, 6)]
+    assert ends(query.snapshot(twitter)) == [(5, 6)]
+    assert ends(query.snapshot(twitter, at=5)) == [(1, 2), (1, 4)]
+    assert ends(query.snapshot({"S": twitter}, at=7)) == [(1, 4), (5, 6)]
+    source, checkpoint = str(tmp_path / "events"), str(tmp_path / "checkpoint")
+    # No query reads the events at 7 and 8, which meet no condition.
+    for part, found in (("pos <= 5", [(1, 2), (1, 4)]), ("pos > 5", [(1, 4), (5, 6)])):
+        twitter.where(part).coalesce(1).write.mode("append").parquet(source)
+        stream = spark.readStream.schema(twitter.schema).parquet(source)
+        writer = stream.transform(query).writeStream.format("noop").trigger(availableNow=True)
+        writer.option("checkpointLocation", checkpoint).start().awaitTermination()
+        assert ends(query.snapshot(stream, checkpoint=checkpoint)) == found
+    assert ends(query.snapshot(stream, at=8, checkpoint=checkpoint)) == [(5, 6)]
+
+
+def test_a_snapshot_that_cannot_be(twitter: DataFrame) -> None:
+    with pytest.raises(AnalysisException, match="the query needs WITHIN about the time column"):
+        cer("SELECT * FROM S WHERE T ; R", time="pos").snapshot(twitter)
+    with pytest.raises(PySparkTypeError, match="takes a time or a number as at, not list"):
+        cer("SELECT * FROM S WHERE T ; R", time="pos").snapshot(twitter, at=[1])

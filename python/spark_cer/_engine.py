@@ -52,9 +52,10 @@ def snapshot(query: Cer, events: DataFrame | Mapping[str, DataFrame], at: Any, c
         merged = events._jdf
     else:
         merged = entry.merged({name: df._jdf for name, df in events.items()}, query.query, options)
+    time = None if moment is None else moment._jc
     if checkpoint is not None:
-        return DataFrame(entry.snapshotOf(merged, query.query, options, checkpoint), spark)
-    return DataFrame(entry.snapshot(merged, query.query, options, None if moment is None else moment._jc), spark)
+        return DataFrame(entry.snapshotOf(merged, query.query, options, time, checkpoint), spark)
+    return DataFrame(entry.snapshot(merged, query.query, options, time), spark)
 
 
 def explanation(query: str) -> str:

@@ -69,15 +69,13 @@ class Cer:
         It costs what a query over the events of two windows costs.
 
         :param events: a batch; or the stream of a running query with ``snapshots=True``, for its columns
-        :param at: for a batch, the end of that window, in the type of the time column; by default the time of the last
-            event
-        :param checkpoint: the ``checkpointLocation`` of the running query: the snapshot is as of its last micro-batch,
-            and the window ends with the last event that was read
+        :param at: the end of that window, in the type of the time column; by default the time of the last event, of a
+            running query the last that it read (an event that meets none of its conditions is not), before which ``at``
+            cannot be
+        :param checkpoint: the ``checkpointLocation`` of the running query: the snapshot is as of its last micro-batch
 
         >>> cer("SELECT * FROM S WHERE A ; B WITHIN 10 minutes", time="ts").snapshot(events)
         """
-        if at is not None and checkpoint is not None:
-            raise PySparkValueError("snapshot() of a checkpoint is as of its last micro-batch: leave out at.")
         if at is not None and not isinstance(at, _LITERALS):
             raise PySparkTypeError(f"snapshot() takes a time or a number as at, not {at.__class__.__name__}.")
         if not isinstance(events, DataFrame) and not isinstance(events, Mapping):

@@ -73,9 +73,10 @@ private object CerRelationPlugin {
         val options = optionsOf(others)
         val text = this.text("query", query)
         val events = if (given.head._1.isEmpty) given.head._2 else Cer.merged(given.toMap, text, options)
+        val at = own.get("at").map(Bridge.column)
         Bridge.planOf(own.get("checkpoint") match {
-          case Some(path) => Snapshot.stream(events, text, options, this.text("checkpoint", path))
-          case None       => Snapshot.batch(events, text, options, own.get("at").map(Bridge.column))
+          case Some(path) => Snapshot.stream(events, text, options, at, this.text("checkpoint", path))
+          case None       => Snapshot.batch(events, text, options, at)
         })
       case ("explain", Vector(query), Vector()) => row(planner, PythonEntry.explain(text("query", query)))
       case ("svg", Vector(query), Vector())     => row(planner, PythonEntry.svg(text("query", query)))

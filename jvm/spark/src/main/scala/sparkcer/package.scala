@@ -62,8 +62,8 @@ package object sparkcer {
     ): DataFrame =
       Cer(events, query, Options.of(time, eventType, order, lateRows, idle, snapshots, params))
 
-    /** The matches that ended within the last window: of a batch, before the time `at` or the last event's; or, with
-      * the `checkpoint` of a query that runs over these events with `snapshots`, of its last micro-batch.
+    /** The matches that ended within the last window, before the time `at` or the last event's: of a batch; or, with
+      * the `checkpoint` of a query that runs over these events with `snapshots`, as of its last micro-batch.
       */
     def cerSnapshot(
         query: String,
@@ -72,12 +72,13 @@ package object sparkcer {
         time: String = null,
         eventType: String = null,
         order: String = null,
+        lateRows: Boolean = false,
         params: Map[String, Any] = Map.empty
     ): DataFrame = {
-      val options = Options.of(time, eventType, order, lateRows = false, null, snapshots = false, params)
+      val options = Options.of(time, eventType, order, lateRows, null, snapshots = false, params)
       val moment = Option(at).map { case c: Column => c; case v => lit(v) }
       if (checkpoint == null) Snapshot.batch(events, query, options, moment)
-      else Snapshot.stream(events, query, options, checkpoint)
+      else Snapshot.stream(events, query, options, moment, checkpoint)
     }
   }
 }

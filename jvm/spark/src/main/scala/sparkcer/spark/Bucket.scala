@@ -250,8 +250,9 @@ final class Bucket(plan: Plan) {
     val engine = pieces.map { bytes =>
       val in = Frame.read(bytes)
       val full = in.byte() == 1
-      if (full) { held.clear(); heldBytes = 0; recent.clear(); recentBytes = 0; fullBytes = bytes.length.toLong; laterBytes = 0 }
-      else laterBytes += bytes.length
+      if (full) {
+        held.clear(); heldBytes = 0; recent.clear(); recentBytes = 0; fullBytes = bytes.length.toLong; laterBytes = 0
+      } else laterBytes += bytes.length
       latest = in.long()
       released = in.long()
       arrivals = in.long()

@@ -106,5 +106,12 @@ object LogAbout {
     }
   }
 
-  def of(plan: Plan): LogAbout = LogAbout(Frame.Version, plan.asked + (if (plan.snapshots) "\nwith snapshots" else ""), plan.schema.event.toDDL, plan.ordering, 0, 0)
+  def of(plan: Plan): LogAbout = LogAbout(
+    Frame.Version,
+    plan.asked + (if (plan.snapshots) "\nwith snapshots" else ""),
+    plan.schema.event.toDDL,
+    plan.ordering,
+    0,
+    0
+  )
 }

@@ -26,7 +26,7 @@ final private class Links(b: Binding) {
     case l @ Link.Compare(left, operator, right)         => (compared(l, Vector(left, right), operator), Vector.empty)
     case l @ Link.Consecutive(before, operator, current) =>
       (compared(l, Vector(before, current), operator), Vector.empty)
-    case l @ Link.Same(terms)     => (same(l, terms), Vector.empty)
+    case l @ Link.Same(terms)        => (same(l, terms), Vector.empty)
     case expression: Link.Expression => (Vector.empty, Vector(test(expression)))
   }
 
@@ -84,7 +84,8 @@ final private class Links(b: Binding) {
     }
   }
 
-  /** All values in one type, in which they are equal exactly when each two are in the type that SQL compares them in. */
+  /** All values in one type, in which they are equal exactly when each two are in the type that SQL compares them in.
+    */
   private def same(l: Link, terms: Vector[Term]): Vector[Expression] = {
     val sides = terms.zipWithIndex.map { case (t, i) => (t, side(l, t, i)._2) }
     val types = sides.map(_._2.dataType).distinct
@@ -136,7 +137,11 @@ final private class Links(b: Binding) {
     checkColumns(l, parsed)
     val resolved = resolve(l, b.params.bind(parsed), l.sql)
     if (resolved.dataType != BooleanType)
-      b.fail("CER_TYPE_MISMATCH", s"the predicate '${l.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.", l.offset)
+      b.fail(
+        "CER_TYPE_MISMATCH",
+        s"the predicate '${l.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.",
+        l.offset
+      )
     resolved
   }
 

@@ -27,8 +27,8 @@ object PythonEntry {
   def snapshot(df: DataFrame, query: String, options: Options, at: Column): DataFrame =
     Snapshot.batch(df, query, options, Option(at))
 
-  def snapshotOf(df: DataFrame, query: String, options: Options, checkpoint: String): DataFrame =
-    Snapshot.stream(df, query, options, checkpoint)
+  def snapshotOf(df: DataFrame, query: String, options: Options, at: Column, checkpoint: String): DataFrame =
+    Snapshot.stream(df, query, options, Option(at), checkpoint)
 
   def merged(inputs: java.util.Map[String, DataFrame], query: String, options: Options): DataFrame =
     Cer.merged(inputs.asScala.toMap, query, options)

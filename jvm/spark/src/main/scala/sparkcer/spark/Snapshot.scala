@@ -5,6 +5,7 @@ import java.nio.ByteBuffer
 import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoders}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.sparkcer.CerException
+import org.apache.spark.sql.types.StructType
 
 import sparkcer.engine.ceql.Consume
 
@@ -24,7 +25,9 @@ object Snapshot {
     */
   def batch(df: DataFrame, query: String, options: Options, at: Option[Column]): DataFrame = Cer.inWords {
     if (df.isStreaming)
-      fail("These events are a stream: give the checkpointLocation of the running query, snapshot(events, checkpoint=…).")
+      fail(
+        "These events are a stream: give the checkpointLocation of the running query, snapshot(events, checkpoint=…)."
+      )
     val b = Cer.bind(df, query, options)
     val back = window(b)
     val time = Cer.longOf(b.columnOf(b.time))
@@ -37,12 +40,18 @@ object Snapshot {
   }
 
   /** Of a stream that runs with `snapshots`, as of its last micro-batch. The last window ends with the latest event
-    * that was read, which with a watermark is one that no other can come before.
+    * that was read, which with a watermark is one that no other can come before; or at a later time.
     *
     * @param df
     *   the stream's events, for their columns
     */
-  def stream(df: DataFrame, query: String, options: Options, checkpoint: String): DataFrame = Cer.inWords {
+  def stream(
+      df: DataFrame,
+      query: String,
+      options: Options,
+      at: Option[Column],
+      checkpoint: String
+  ): DataFrame = Cer.inWords {
     if (!df.isStreaming) fail("A checkpoint belongs to a stream, and these events are a batch: leave checkpoint out.")
     val b = Cer.bind(df, query, options.copy(snapshots = true))
     val back = window(b)
@@ -51,7 +60,8 @@ object Snapshot {
     // What is found is put out as in a batch.
     val plan = Cer.planOf(b, query, options.copy(snapshots = true)).copy(delay = None, lateRows = false)
     val found = rows(pieces(df, checkpoint), plan)
-    val now = found.agg(max("latest")).scalar()
+    val latest = found.agg(max("latest")).scalar()
+    val now = at.fold(latest)(t => greatest(latest, Cer.longOf(t.cast(b.time.dataType))))
     val matches = Cer.unpacked(found.where("row IS NOT NULL").toDF().withColumn("end", lit(null)), plan)
     Cer.output(matches.where(Cer.longOf(col("end")) >= back(now)), b, plan)
   }
@@ -78,15 +88,21 @@ object Snapshot {
       .collect()
     if (operators.length != 1)
       fail(s"The checkpoint has ${operators.length} operators with state like a query's, and a snapshot takes one.")
-    spark.read
+    val log = spark.read
       .format("statestore")
       .option("stateVarName", "log")
       .option("operatorId", operators.head)
       .load(checkpoint)
+    // Each of them is a struct of one field.
+    def value(column: String) = log.schema(column).dataType match {
+      case s: StructType => col(column).getField(s.head.name)
+      case _             => col(column)
+    }
+    log
       .select(
-        col("key").getField("value").cast("int").as("bucket"),
-        col("user_map_key").getField("value").as("number"),
-        col("user_map_value").getField("value").as("bytes")
+        value("key").as("bucket"),
+        value("user_map_key").as("number"),
+        value("user_map_value").as("bytes")
       )
       .as[Piece](Encoders.product[Piece])
   }

@@ -110,11 +110,38 @@ object BatchStreamSuite {
 
   private def query(rng: Random): String = {
     val (pattern, variable, tests) = pick(rng)(
-      ("(A AS x ; B AS y)", "y", Seq(" FILTER x.p = y.p", " FILTER x.p != y.p", " FILTER x.p < y.p", " FILTER y[key = x.key AND p >= x.p]", " PART-BY [p]")),
-      ("(A AS x ; B+ AS ys ; C AS z)", "z", Seq(" FILTER x.p = ys.p AND ys.key = z.key", " FILTER ys[p >= PREV.p]", " FILTER z[p + x.p > 1 OR key = x.key]", " PART-BY [key]")),
+      (
+        "(A AS x ; B AS y)",
+        "y",
+        Seq(
+          " FILTER x.p = y.p",
+          " FILTER x.p != y.p",
+          " FILTER x.p < y.p",
+          " FILTER y[key = x.key AND p >= x.p]",
+          " PART-BY [p]"
+        )
+      ),
+      (
+        "(A AS x ; B+ AS ys ; C AS z)",
+        "z",
+        Seq(
+          " FILTER x.p = ys.p AND ys.key = z.key",
+          " FILTER ys[p >= PREV.p]",
+          " FILTER z[p + x.p > 1 OR key = x.key]",
+          " PART-BY [key]"
+        )
+      ),
       ("(A AS x : B AS y)", "x", Seq(" FILTER x.p = y.p", " FILTER x.key != y.key")),
-      ("(A AS x ; (B OR C)+ AS ys)", "x", Seq(" FILTER ys[p = PREV.p] AND x.key = ys.key", " FILTER ys[p != PREV.p AND key = x.key]")),
-      ("((A OR B):+ AS xs ; C AS z)", "z", Seq(" FILTER xs[id > PREV.id] AND xs.p <= z.p", " FILTER xs.key = z.key OR xs.p = z.p")),
+      (
+        "(A AS x ; (B OR C)+ AS ys)",
+        "x",
+        Seq(" FILTER ys[p = PREV.p] AND x.key = ys.key", " FILTER ys[p != PREV.p AND key = x.key]")
+      ),
+      (
+        "((A OR B):+ AS xs ; C AS z)",
+        "z",
+        Seq(" FILTER xs[id > PREV.id] AND xs.p <= z.p", " FILTER xs.key = z.key OR xs.p = z.p")
+      ),
       ("(A AS x : NOT(B) : C AS z)", "x", Seq(" FILTER x.p = z.p", " FILTER x.p > z.p")),
       ("((A ; B)+ AS xs ; C AS z)", "z", Seq(" FILTER xs[key = PREV.key]", " PART-BY [p]")),
       ("(A AS x ALL B AS y)", "y", Seq(" PART-BY [p]", " FILTER x.key = y.key", " FILTER x.p < y.p"))

@@ -13,7 +13,7 @@ import sparkcer.engine.testkit._
   * is a Spark job, so there are few; the engine's own suite has many.
   */
 class CorrelatedOracleSuite extends Properties {
-  override def cases: Int = 25
+  override def cases: Int = 15
 
   private lazy val tables = new Tables(
     SparkSuite.spark,

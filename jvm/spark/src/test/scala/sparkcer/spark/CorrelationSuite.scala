@@ -228,7 +228,8 @@ class CorrelationSuite extends SparkSuite {
       "SELECT * FROM E WHERE (R AS r ALL ((S AS s ALL T AS t) PART-BY [s.y, t.y])) PART-BY [r.x, s.x, t.x]",
       time = "t"
     )
-    val joined = of("R").as("r").join(of("S").as("s"), expr("r.x = s.x")).join(of("T").as("t"), expr("s.x = t.x AND s.y = t.y"))
+    val joined =
+      of("R").as("r").join(of("S").as("s"), expr("r.x = s.x")).join(of("T").as("t"), expr("s.x = t.x AND s.y = t.y"))
     assertEquals(triples(found), triples(joined))
     assert(joined.count() > 20)
     assertEquals(found.select("match_id").distinct().count(), joined.count())
@@ -280,7 +281,8 @@ class CorrelationSuite extends SparkSuite {
   test("a stream goes on after a restart as if there had been none") {
     val folder = Files.createTempDirectory("cer").toString
     val rng = new scala.util.Random(7)
-    val events = Seq.tabulate(120)(i => (i.toLong, rng.shuffle(Seq("R", "S", "T")).head, rng.nextInt(3), rng.nextInt(3)))
+    val events =
+      Seq.tabulate(120)(i => (i.toLong, rng.shuffle(Seq("R", "S", "T")).head, rng.nextInt(3), rng.nextInt(3)))
     val text = s"SELECT r[t], s[t], t[t] $rst"
     val input = MemoryStream[(Long, String, Int, Int)]
     events.grouped(30).foreach { part =>
@@ -329,7 +331,9 @@ class CorrelationSuite extends SparkSuite {
     )
     val routine = refused("y[price > sqrtt(x.price)]")
     assert(
-      routine.startsWith("[CER_TYPE_MISMATCH] Line 1, column 54: Spark cannot use 'sqrtt(x.price)': [UNRESOLVED_ROUTINE]"),
+      routine.startsWith(
+        "[CER_TYPE_MISMATCH] Line 1, column 54: Spark cannot use 'sqrtt(x.price)': [UNRESOLVED_ROUTINE]"
+      ),
       routine
     )
     assertEquals(

@@ -38,9 +38,9 @@ final class Tables(spark: SparkSession, types: Map[String, DataType] = Map.empty
   }
 
   private def typeOf(values: Seq[Value]): DataType = values.filter(_ != Value.Null) match {
-    case all if all.forall { case Value.Num(n) => n.isWhole; case _ => false }   => LongType
-    case all if all.forall { case Value.Num(_) => true; case _       => false } => DoubleType
-    case _                                                                       => StringType
+    case all if all.forall { case Value.Num(n) => n.isWhole; case _ => false } => LongType
+    case all if all.forall { case Value.Num(_) => true; case _ => false }      => DoubleType
+    case _                                                                     => StringType
   }
 
   /** The column that orders the events for a program. */

@@ -183,7 +183,8 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
       )
 
   private def expected(what: String): Nothing = {
-    val hint = if (token.kind == Token.Predicate || token.kind == Token.Word) Elsewhere else ""
+    val elsewhere = token.kind == Token.Predicate || token.kind == Token.Word || token.isSymbol(":")
+    val hint = if (elsewhere) Elsewhere else ""
     throw new CeqlException("CER_SYNTAX", s"expected $what, found ${token.shown}.$hint", text, token.start)
   }
 }
