@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.observation import Observation
 
 
-def transform(inputs: DataFrame | Mapping[str, DataFrame], query: str, options: Mapping[str, Any]) -> DataFrame:
+def transform(
+    inputs: DataFrame | Mapping[str, DataFrame], query: str, options: Mapping[str, Any], function: str = "cer"
+) -> DataFrame:
     """The matches of a query over one DataFrame, or over several that it names.
 
     Spark Connect asks the server about a DataFrame when something is done with it. Here it is asked at once, so that a
@@ -34,7 +36,7 @@ def transform(inputs: DataFrame | Mapping[str, DataFrame], query: str, options: 
     first, *others = named.values()
     for other in others:
         first._check_same_session(other)
-    plan = Call("cer", query, {name: events._plan for name, events in named.items()}, options)
+    plan = Call(function, query, {name: events._plan for name, events in named.items()}, options)
     matches = ConnectDataFrame(plan, first.sparkSession)
     with _in_words():
         _ = matches.schema  # kept by the DataFrame

@@ -37,6 +37,27 @@ def matches_over(query: Cer, inputs: Mapping[str, DataFrame]) -> DataFrame:
     return DataFrame(entry.over(frames, query.query, _options(entry, query)), spark)
 
 
+def snapshot(query: Cer, events: DataFrame | Mapping[str, DataFrame], at: Any, checkpoint: str | None) -> DataFrame:
+    """The matches that ended within the last window."""
+    first = events if isinstance(events, DataFrame) else next(iter(events.values()))
+    spark = first.sparkSession
+    moment = None if at is None else lit(at)
+    if _is_connect(spark):
+        options = {**_named(query), "at": moment, "checkpoint": checkpoint}
+        found: DataFrame = _connect().transform(events, query.query, options, "snapshot")
+        return found
+    entry = _entry(spark)
+    options = _options(entry, query)
+    if isinstance(events, DataFrame):
+        merged = events._jdf
+    else:
+        merged = entry.merged({name: df._jdf for name, df in events.items()}, query.query, options)
+    time = None if moment is None else moment._jc
+    if checkpoint is not None:
+        return DataFrame(entry.snapshotOf(merged, query.query, options, time, checkpoint), spark)
+    return DataFrame(entry.snapshot(merged, query.query, options, time), spark)
+
+
 def explanation(query: str) -> str:
     """The plan in words. Starts a session if there is none."""
     return _text(query, "explain")
@@ -67,12 +88,13 @@ def _connect() -> Any:
 def _named(query: Cer) -> dict[str, Any]:
     """The options as a message names them."""
     options = {name: getattr(query, name) for name in ("time", "type", "order", "late", "idle")}
+    options["snapshots"] = "true" if query.snapshots else None
     return {**options, **{f"params.{name}": lit(value) for name, value in query.params.items()}}
 
 
 def _options(entry: Any, query: Cer) -> Any:
     params = {name: lit(value)._jc for name, value in query.params.items()}
-    return entry.options(query.time, query.type, query.order, query.late == "rows", query.idle, params)
+    return entry.options(query.time, query.type, query.order, query.late == "rows", query.idle, query.snapshots, params)
 
 
 def _entry(spark: SparkSession) -> Any:

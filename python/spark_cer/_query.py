@@ -28,6 +28,7 @@ class Cer:
         params: Mapping[str, Any],
         late: str,
         idle: str | None,
+        snapshots: bool,
     ) -> None:
         self.query = query
         self.time = time
@@ -36,6 +37,7 @@ class Cer:
         self.params = dict(params)
         self.late = late
         self.idle = idle
+        self.snapshots = snapshots
 
     def __call__(self, events: DataFrame) -> DataFrame:
         return _engine.matches(self, events)
@@ -55,6 +57,30 @@ class Cer:
         if not inputs:
             raise PySparkValueError("over() takes at least one DataFrame.")
         return _engine.matches_over(self, inputs)
+
+    def snapshot(
+        self,
+        events: DataFrame | Mapping[str, DataFrame],
+        *,
+        at: Any = None,
+        checkpoint: str | None = None,
+    ) -> DataFrame:
+        """All matches that ended within the last window, which WITHIN tells and which must be about the time column.
+        It costs what a query over the events of two windows costs.
+
+        :param events: a batch; or the stream of a running query with ``snapshots=True``, for its columns
+        :param at: the end of that window, in the type of the time column; by default the time of the last event, of a
+            running query the last that it read (an event that meets none of its conditions is not), before which ``at``
+            cannot be
+        :param checkpoint: the ``checkpointLocation`` of the running query: the snapshot is as of its last micro-batch
+
+        >>> cer("SELECT * FROM S WHERE A ; B WITHIN 10 minutes", time="ts").snapshot(events)
+        """
+        if at is not None and not isinstance(at, _LITERALS):
+            raise PySparkTypeError(f"snapshot() takes a time or a number as at, not {at.__class__.__name__}.")
+        if not isinstance(events, DataFrame) and not isinstance(events, Mapping):
+            raise PySparkTypeError("snapshot() takes a DataFrame, or a dict of names and DataFrames.")
+        return _engine.snapshot(self, events, at, checkpoint)
 
     def schema(self, events: DataFrame | Mapping[str, DataFrame]) -> StructType:
         """The schema of the matches, before anything runs. ``events`` is what the query is for: a DataFrame, or a dict
@@ -104,6 +130,7 @@ def cer(
     params: Mapping[str, Any] | None = None,
     late: str = "count",
     idle: str | None = None,
+    snapshots: bool = False,
 ) -> Cer:
     """A complex event query, for a batch or a stream of events.
 
@@ -118,6 +145,7 @@ def cer(
         (``late`` in its ``observedMetrics``), or have them as ``"rows"`` too, with the event in a column ``late`` and
         no ``match_id``
     :param idle: how long a key of a stream may be silent before its state is dropped, such as ``"7 days"``
+    :param snapshots: whether a stream keeps what :meth:`Cer.snapshot` needs, the events of the last two windows
 
     >>> events.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time="ts"))
     >>> events.transform(cer("SELECT * FROM S WHERE A FILTER A[price > :least]", time="ts", params={"least": 20}))
@@ -134,7 +162,7 @@ def cer(
             raise PySparkTypeError(f"cer() takes a str as {name}, not {value.__class__.__name__}.")
     if late not in ("count", "rows"):
         raise PySparkValueError(f'cer() takes "count" or "rows" as late, not {late!r}.')
-    return Cer(query, time, type, order, _checked(params), late, idle)
+    return Cer(query, time, type, order, _checked(params), late, idle, snapshots)
 
 
 _LITERALS = (int, float, Decimal, str, bool, datetime.date, bytes)

@@ -15,7 +15,7 @@ import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.types.StringType
 import org.sparkproject.connect.protobuf.{Any => ProtoAny}
 
-import _root_.sparkcer.spark.{Cer, Options, PythonEntry}
+import _root_.sparkcer.spark.{Cer, Options, PythonEntry, Snapshot}
 
 /** Queries of Spark Connect clients, on servers that are started with
   * `spark.connect.extensions.relation.classes=sparkcer.CerRelationPlugin`. Loaded by that setting alone, because a
@@ -68,6 +68,16 @@ private object CerRelationPlugin {
         Bridge.planOf(Cer(events, text("query", query), optionsOf(named.toMap)))
       case ("cer", Vector(query), several) if several.nonEmpty && several.forall(_._1.nonEmpty) =>
         Bridge.planOf(Cer.over(several.toMap, text("query", query), optionsOf(named.toMap)))
+      case ("snapshot", Vector(query), given) if given.nonEmpty =>
+        val (own, others) = named.toMap.partition(o => Set("at", "checkpoint")(o._1))
+        val options = optionsOf(others)
+        val text = this.text("query", query)
+        val events = if (given.head._1.isEmpty) given.head._2 else Cer.merged(given.toMap, text, options)
+        val at = own.get("at").map(Bridge.column)
+        Bridge.planOf(own.get("checkpoint") match {
+          case Some(path) => Snapshot.stream(events, text, options, at, this.text("checkpoint", path))
+          case None       => Snapshot.batch(events, text, options, at)
+        })
       case ("explain", Vector(query), Vector()) => row(planner, PythonEntry.explain(text("query", query)))
       case ("svg", Vector(query), Vector())     => row(planner, PythonEntry.svg(text("query", query)))
       case ("mermaid", Vector(query), Vector()) => row(planner, PythonEntry.mermaid(text("query", query)))

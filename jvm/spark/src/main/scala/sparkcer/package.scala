@@ -1,6 +1,7 @@
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{Column, DataFrame}
+import org.apache.spark.sql.functions.lit
 
-import sparkcer.spark.{Cer, Options}
+import sparkcer.spark.{Cer, Options, Snapshot}
 
 /** Complex event recognition on DataFrames.
   *
@@ -25,9 +26,10 @@ package object sparkcer {
       order: String = null,
       lateRows: Boolean = false,
       idle: String = null,
+      snapshots: Boolean = false,
       params: Map[String, Any] = Map.empty
   ): DataFrame =
-    Cer.over(inputs, query, Options.of(time, eventType, order, lateRows, idle, params))
+    Cer.over(inputs, query, Options.of(time, eventType, order, lateRows, idle, snapshots, params))
 
   implicit final class CerDataFrame(private val events: DataFrame) extends AnyVal {
 
@@ -43,6 +45,8 @@ package object sparkcer {
       *   whether events of a stream that come too late are rows too, in a column `late`; else they are counted only
       * @param idle
       *   how long a key of a stream may be silent before its state is dropped, such as `7 days`
+      * @param snapshots
+      *   whether a stream keeps what [[cerSnapshot]] needs, the events of the last two windows
       * @param params
       *   the values of the query's `:name` parameters
       */
@@ -53,8 +57,28 @@ package object sparkcer {
         order: String = null,
         lateRows: Boolean = false,
         idle: String = null,
+        snapshots: Boolean = false,
         params: Map[String, Any] = Map.empty
     ): DataFrame =
-      Cer(events, query, Options.of(time, eventType, order, lateRows, idle, params))
+      Cer(events, query, Options.of(time, eventType, order, lateRows, idle, snapshots, params))
+
+    /** The matches that ended within the last window, before the time `at` or the last event's: of a batch; or, with
+      * the `checkpoint` of a query that runs over these events with `snapshots`, as of its last micro-batch.
+      */
+    def cerSnapshot(
+        query: String,
+        at: Any = null,
+        checkpoint: String = null,
+        time: String = null,
+        eventType: String = null,
+        order: String = null,
+        lateRows: Boolean = false,
+        params: Map[String, Any] = Map.empty
+    ): DataFrame = {
+      val options = Options.of(time, eventType, order, lateRows, null, snapshots = false, params)
+      val moment = Option(at).map { case c: Column => c; case v => lit(v) }
+      if (checkpoint == null) Snapshot.batch(events, query, options, moment)
+      else Snapshot.stream(events, query, options, moment, checkpoint)
+    }
   }
 }

@@ -27,6 +27,10 @@ object SparkQueries {
 
   val PartitionedFilter = "type = 'SELL' AND volume > 500 OR type = 'BUY' AND volume > 500"
 
+  /** A join of neighbours in the match, by two columns. */
+  def joined(window: Int): String =
+    s"SELECT * FROM S WHERE (SELL AS a ; BUY AS b) FILTER a.name = b.name AND a.volume = b.volume WITHIN $window [stock_time]"
+
   /** The state keeps every other event, and nothing matches. */
   val Growing: String =
     "SELECT * FROM S WHERE (SELL AS T1 ; BUY AS T2) FILTER T2[price < 0] PARTITION BY [name] WITHIN 1000000000000 [stock_time]"

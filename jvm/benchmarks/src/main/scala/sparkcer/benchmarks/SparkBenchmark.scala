@@ -33,7 +33,8 @@ object SparkBenchmark {
       "stream-selective" -> ((o, f) => onTwo(streamSelective(_, o, f))),
       "stream-partitioned" -> ((o, f) => onTwo(streamPartitioned(_, o, f))),
       "scaling" -> ((o, _) => scaling(o)),
-      "checkpoint" -> ((_, _) => onTwo(checkpoint))
+      "checkpoint" -> ((_, _) => onTwo(checkpoint)),
+      "snapshot" -> ((o, f) => onTwo(snapshot(_, o, f)))
     ).filter(_._1.matches(options.only))
     val bars = withFiles(options.events) { files =>
       sections.flatMap { case (_, measure) =>
@@ -183,6 +184,46 @@ object SparkBenchmark {
       )
     )
   }
+
+  /** What keeping the events of two windows costs a stream, and what a snapshot costs against a batch over the events
+    * of these windows alone, which has nothing to find out and nothing to load.
+    */
+  private def snapshot(run: SparkRun, o: Options, files: StockFiles): Vector[Bar] = {
+    val query = SparkQueries.joined(SnapshotWindow)
+    val (plain, keeping) =
+      batches(o, run, files.stream(run.spark).cer(query), files.stream(run.spark).cer(query, snapshots = true))
+    val all = files.batch(run.spark)
+    val last = all.selectExpr("max(stock_time)").head().getLong(0)
+    val window = all.where(s"stock_time >= ${last - 2 * SnapshotWindow}")
+    val (base, batch) = best(o.rounds, run, window.cer(query), all.cerSnapshot(query))
+    var state = Took(0, 0)
+    run.stream(
+      files.stream(run.spark).cer(query, snapshots = true),
+      checkpoint =>
+        state = best(
+          o.rounds,
+          run,
+          window.cer(query),
+          files.stream(run.spark).cerSnapshot(query, checkpoint = checkpoint.toString)
+        )._2
+    ): Unit
+    val (events, found) = (window.count(), all.cerSnapshot(query).count())
+    def times(name: String, took: Took) = Bar(
+      name,
+      f"$found%d matches, $events%d events in two windows: ${base.wall}%.2f s for a batch over these, ${took.wall}%.2f s",
+      took.wall / base.wall,
+      SnapshotBar,
+      false
+    )
+    Vector(
+      ratio("stream that keeps for snapshots", PerFile, plain, keeping, 0.5),
+      times("snapshot of a batch", batch),
+      times("snapshot of a checkpoint", state)
+    )
+  }
+
+  private val SnapshotWindow = 100000
+  private val SnapshotBar = 10.0
 
   /** The bytes that each version of the state wrote, all partitions together. */
   private def changelog(checkpoint: Path): Vector[Long] = {

@@ -17,12 +17,9 @@ import sparkcer.engine.evaluate.Program
 /** A query that fits a DataFrame: every column found, every type checked. Errors carry the place in the query. */
 final class Binding(val df: DataFrame, val program: Program, options: Options, val params: Parameters) {
   private val query: Query = program.query
-  private val same = Bridge.sameName(df)
-  private val schema = StructType(df.schema.filterNot(Inputs.isStream))
+  private[spark] val same = Bridge.sameName(df)
+  private[spark] val schema = StructType(df.schema.filterNot(Inputs.isStream))
   private val stream: Option[Column] = Inputs.streamOf(df.schema).map(columnOf)
-
-  if (program.links.nonEmpty)
-    fail("CER_UNSUPPORTED", s"a test between events, '${program.links.head.show}', is not supported yet.", 0)
 
   val keys: Vector[StructField] = query.partitionBy.map(column(_, "PARTITION BY"))
   val time: StructField = timeColumn()
@@ -54,12 +51,18 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     case _ => None
   }
 
-  /** The columns that the output shows of an event. */
-  val shown: StructType = {
+  private val links = new Links(this)
+
+  /** The columns that are kept of an event: those that the output shows, and those that are compared with other
+    * events'.
+    */
+  val kept: StructType = {
     val all = program.columns.exists(_.attributes.isEmpty) || options.lateRows
     val names = program.columns.flatMap(_.attributes.getOrElse(Vector.empty)).map(a => column(a, "SELECT").name)
-    StructType(schema.filter(f => all || names.contains(f.name)))
+    StructType(schema.filter(f => all || names.contains(f.name) || links.columns(f.name)))
   }
+
+  val comparisons: Comparisons = links.over(kept)
 
   /** The columns of one variable: those that `SELECT x[a, b]` names, in that order. */
   def attributes(c: Program.Column): Option[Vector[StructField]] = c.attributes.map(_.map(column(_, "SELECT")))
@@ -141,7 +144,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
       fail("CER_TYPE_MISMATCH", s"the predicate '${p.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.", p.offset)
   }
 
-  private def refusal(e: Expression): Option[String] =
+  private[spark] def refusal(e: Expression): Option[String] =
     if (e.exists(_.isInstanceOf[PythonUDF])) Some("a Python UDF")
     else if (e.exists(_.isInstanceOf[SubqueryExpression])) Some("a subquery")
     else if (e.exists(_.isInstanceOf[AggregateFunction])) Some("an aggregate")
@@ -149,7 +152,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     else None
 
   /** Spark's own words, without the place, which is one in the predicate and not in the query. */
-  private def firstLine(e: AnalysisException): String =
+  private[spark] def firstLine(e: AnalysisException): String =
     e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?(; line \\d+ pos \\d+;?)?$", "")
 
   // Columns
@@ -223,7 +226,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   private def columns = schema.fieldNames.mkString(", ")
 
-  private def unknown(name: String, offset: Int): Nothing =
+  private[spark] def unknown(name: String, offset: Int): Nothing =
     fail(
       "CER_UNKNOWN_COLUMN",
       s"'$name' is not a column. The columns are $columns.${CeqlException.suggestion(name, schema.fieldNames)}",
@@ -233,7 +236,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   private def mismatch(offset: Int, what: String, needed: String, f: StructField): Nothing =
     fail("CER_TYPE_MISMATCH", s"$what needs $needed, but the column '${f.name}' is ${f.dataType.sql}.", offset)
 
-  private def fail(condition: String, problem: String, offset: Int): Nothing =
+  private[spark] def fail(condition: String, problem: String, offset: Int): Nothing =
     throw new CeqlException(condition, problem, query.text, offset)
 
   private def quoted(name: String) = "`" + name.replace("`", "``") + "`"

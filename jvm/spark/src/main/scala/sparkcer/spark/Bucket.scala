@@ -27,6 +27,12 @@ final class Bucket(plan: Plan) {
   private val held = new Held
   private val newlyHeld = mutable.ArrayBuffer.empty[Event]
 
+  /** Where there are snapshots: the events that were read of the last two windows, and those since the last piece. */
+  private val recent = mutable.ArrayDeque.empty[Event]
+  private val newlyRead = mutable.ArrayBuffer.empty[Event]
+  private var recentBytes = 0L
+  private var lastRead = Long.MinValue
+
   /** The keys that were read since the last piece. */
   private val changed = mutable.ArrayBuffer.empty[Bucket.Reader]
 
@@ -101,6 +107,7 @@ final class Bucket(plan: Plan) {
       newlyHeld.filterInPlace(_.time >= released)
     }
     forgetSilent(out)
+    forgetRecent()
     out.counts.held += held.size
   }
 
@@ -114,6 +121,7 @@ final class Bucket(plan: Plan) {
     if (!reader.ties.precede(e)) out.late(e)
     else {
       recognizer.read(reader.substream, reader.ties, e)
+      if (plan.snapshots) { remember(e); newlyRead += e }
       var row = recognizer.next()
       while (row != null) {
         out.matched(row, e.time)
@@ -125,6 +133,20 @@ final class Bucket(plan: Plan) {
       }
     }
   }
+
+  private def remember(e: Event): Unit = {
+    recent += e
+    recentBytes += Bucket.bytesOf(e)
+    lastRead = math.max(lastRead, e.time)
+  }
+
+  private def forgetRecent(): Unit = if (recent.nonEmpty) {
+    val from = recognizer.bound(recognizer.bound(lastRead))
+    while (recent.head.time < from) recentBytes -= Bucket.bytesOf(recent.removeHead())
+  }
+
+  /** For a snapshot. */
+  def recentEvents: Vector[Event] = recent.toVector
 
   /** Keys whose window has passed can have no part in a match any more; keys that were silent for `idle` are dropped,
     * and counted.
@@ -175,10 +197,10 @@ final class Bucket(plan: Plan) {
       (passed ++ idle).minOption
     }
 
-  def isEmpty: Boolean = keys.isEmpty && held.isEmpty
+  def isEmpty: Boolean = keys.isEmpty && held.isEmpty && recent.isEmpty
 
   /** About what it takes in memory, as of the last piece. */
-  def bytes: Long = 1024L + keyBytes + heldBytes
+  def bytes: Long = 1024L + keyBytes + heldBytes + recentBytes
 
   /** How it stands, as of the last piece: nothing here walks all keys. */
   def measure(counts: Counts): Unit = {
@@ -209,9 +231,15 @@ final class Bucket(plan: Plan) {
       val events = if (full) held.toVector else newlyHeld.toVector
       out.int(events.length)
       events.foreach(Bucket.write(out, _))
+      if (plan.snapshots) {
+        val read = if (full) recent.toVector else newlyRead.toVector
+        out.int(read.length)
+        read.foreach(Bucket.write(out, _))
+      }
       out.array(if (full) partitions.save() else partitions.saveChanges(changed.iterator.map(_.key)))
     }
     newlyHeld.clear()
+    newlyRead.clear()
     changed.clear()
     if (full) { fullBytes = piece.length.toLong; laterBytes = 0 }
     else laterBytes += piece.length
@@ -222,13 +250,18 @@ final class Bucket(plan: Plan) {
     val engine = pieces.map { bytes =>
       val in = Frame.read(bytes)
       val full = in.byte() == 1
-      if (full) { held.clear(); heldBytes = 0; fullBytes = bytes.length.toLong; laterBytes = 0 }
-      else laterBytes += bytes.length
+      if (full) {
+        held.clear(); heldBytes = 0; recent.clear(); recentBytes = 0; fullBytes = bytes.length.toLong; laterBytes = 0
+      } else laterBytes += bytes.length
       latest = in.long()
       released = in.long()
       arrivals = in.long()
       (0 until in.int()).foreach(_ => hold(Bucket.read(in)))
       while (!held.isEmpty && held.first.time < released) letGo(): Unit
+      if (plan.snapshots) {
+        (0 until in.int()).foreach(_ => remember(Bucket.read(in)))
+        forgetRecent()
+      }
       in.array()
     }
     partitions = Partitions.load(recognizer.evaluator, engine)

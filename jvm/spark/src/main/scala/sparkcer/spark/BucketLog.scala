@@ -51,7 +51,7 @@ final class BucketLog(handle: StatefulProcessorHandle) {
 }
 
 private object BucketLog {
-  private val About = -1L
+  val About = -1L
   private val numbers = Encoders.scalaLong
   private val bytes = Encoders.BINARY
 }
@@ -106,5 +106,12 @@ object LogAbout {
     }
   }
 
-  def of(plan: Plan): LogAbout = LogAbout(Frame.Version, plan.asked, plan.schema.event.toDDL, plan.ordering, 0, 0)
+  def of(plan: Plan): LogAbout = LogAbout(
+    Frame.Version,
+    plan.asked + (if (plan.snapshots) "\nwith snapshots" else ""),
+    plan.schema.event.toDDL,
+    plan.ordering,
+    0,
+    0
+  )
 }

@@ -22,16 +22,24 @@ object Cer {
 
   /** The matches over several inputs, each under its name in FROM. */
   def over(inputs: Map[String, DataFrame], query: String, options: Options): DataFrame =
-    inWords(apply(Inputs.merge(Parser.parse(query), inputs, options), query, options))
+    apply(merged(inputs, query, options), query, options)
+
+  /** All inputs as one DataFrame. */
+  def merged(inputs: Map[String, DataFrame], query: String, options: Options): DataFrame =
+    inWords(Inputs.merge(Parser.parse(query), inputs, options))
 
   def apply(df: DataFrame, query: String, options: Options): DataFrame =
     inWords {
-      val params = Parameters(df, Parser.parse(query), options.params)
-      val binding = new Binding(df, Program(query, params.quantities), options, params)
+      val binding = bind(df, query, options)
       val plan = planOf(binding, query, options)
       val matches = if (df.isStreaming) unpacked(stream(binding, plan), plan) else batch(binding, plan)
       noted(output(matches, binding, plan), binding)
     }
+
+  private[spark] def bind(df: DataFrame, query: String, options: Options): Binding = {
+    val params = Parameters(df, Parser.parse(query), options.params)
+    new Binding(df, Program(query, params.quantities), options, params)
+  }
 
   /** What the engine refuses, as an error of Spark's. */
   def inWords[A](body: => A): A =
@@ -45,9 +53,9 @@ object Cer {
 
   private val TimeColumn = "spark.cer.time"
 
-  private def planOf(b: Binding, query: String, options: Options): Plan = Plan(
+  private[spark] def planOf(b: Binding, query: String, options: Options): Plan = Plan(
     query,
-    MatchSchema(StructType(b.keys), b.time.dataType, b.shown, b.program.columns, b.program.counts),
+    MatchSchema(StructType(b.keys), b.time.dataType, b.kept, b.program.columns, b.program.counts),
     b.clock,
     b.windowClock,
     b.windowSize,
@@ -61,7 +69,9 @@ object Cer {
     java.util.UUID.randomUUID().toString,
     f"spark_cer_${31 * s"${query.trim}${b.params.text}".hashCode + b.df.semanticHash()}%08x",
     b.params.quantities,
-    b.params.text
+    b.params.text,
+    b.comparisons,
+    options.snapshots
   )
 
   /** Once for each use of a query. */
@@ -96,7 +106,7 @@ object Cer {
     val (resolved, child) = Bridge.resolved(
       b.df,
       longOf(b.columnOf(b.time)) +: (clockColumn.toSeq ++ orderColumn ++ b.guards ++ b.keys.map(b.columnOf) ++
-        b.shown.map(b.columnOf))
+        b.kept.map(b.columnOf))
     )
     val all = resolved.iterator
     val time = all.next()
@@ -124,7 +134,7 @@ object Cer {
     (prepared.pruned, layout)
   }
 
-  private def longOf(c: Column): Column = Bridge.column(AsLong(Bridge.expression(c)))
+  private[spark] def longOf(c: Column): Column = Bridge.column(AsLong(Bridge.expression(c)))
 
   private def orderOf(b: Binding): Option[Column] = b.order.map { f =>
     if (!Clock.supports(f.dataType))
@@ -189,7 +199,7 @@ object Cer {
   /** Typed columns from the bytes of match rows and of late events. In event time `end` is the column that Spark knows
     * to carry the watermark, so that a windowed aggregation over matches works.
     */
-  private def unpacked(rows: DataFrame, plan: Plan): DataFrame = {
+  private[spark] def unpacked(rows: DataFrame, plan: Plan): DataFrame = {
     val columns = plan.schema.row.fieldNames.toVector.filterNot(_ == "end" && plan.delay.isDefined)
     rows
       .select(
@@ -204,7 +214,7 @@ object Cer {
   }
 
   /** The columns as users see them, each under a new name, so that a result can be joined with itself. */
-  private def output(rows: DataFrame, b: Binding, plan: Plan): DataFrame = {
+  private[spark] def output(rows: DataFrame, b: Binding, plan: Plan): DataFrame = {
     def field(name: String): Column = col(s"`${name.replace("`", "``")}`").as(name)
     val keys = b.keys.map(k => col("key").getField(k.name).as(k.name))
     val end = if (plan.delay.isDefined) col("end") else field("end")

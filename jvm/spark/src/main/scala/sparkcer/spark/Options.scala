@@ -13,6 +13,8 @@ package sparkcer.spark
   * @param idle
   *   how long a key of a stream may be silent before its state is dropped: an interval such as `7 days`, or a number
   *   where the time column is one
+  * @param snapshots
+  *   whether a stream keeps what a [[Snapshot]] needs: the events of the last two windows
   * @param params
   *   the values of the query's `:name` parameters
   */
@@ -22,6 +24,7 @@ final case class Options(
     order: Option[String] = None,
     lateRows: Boolean = false,
     idle: Option[String] = None,
+    snapshots: Boolean = false,
     params: Map[String, Any] = Map.empty
 )
 
@@ -34,11 +37,12 @@ object Options {
       order: String,
       lateRows: Boolean,
       idle: String,
+      snapshots: Boolean,
       params: Map[String, Any]
-  ): Options = Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), params)
+  ): Options = Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), snapshots, params)
 
   /** The names of those that are texts, in SQL and in the messages of Spark Connect. */
-  val Names: Set[String] = Set("time", "type", "order", "late", "idle")
+  val Names: Set[String] = Set("time", "type", "order", "late", "idle", "snapshots")
 
   def named(texts: Map[String, String], params: Map[String, Any]): Options = Options(
     texts.get("time"),
@@ -46,6 +50,7 @@ object Options {
     texts.get("order"),
     texts.get("late").contains("rows"),
     texts.get("idle"),
+    texts.get("snapshots").contains("true"),
     params
   )
 }

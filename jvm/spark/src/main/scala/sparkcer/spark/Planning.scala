@@ -32,8 +32,8 @@ object Planning {
   }
 
   /** Columns of matches that nobody reads are not written; and if that is so of `match_id`, which depends on every
-    * column of an event, the columns of events that nobody reads are neither packed nor, where the source can leave
-    * them out, read.
+    * column of an event, the columns of events that nobody reads or compares are neither packed nor, where the source
+    * can leave them out, read.
     */
   private object Unread extends Rule[LogicalPlan] {
     def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
@@ -42,7 +42,7 @@ object Planning {
         if (unread == before) p
         else {
           val identified = !r.plan.schema.counts && !unread(0)
-          val child = if (identified) prepare else narrowed(prepare, fieldsRead(list, r))
+          val child = if (identified) prepare else narrowed(prepare, fieldsRead(list, r) ++ r.plan.comparisons.columns)
           Project(list, r.copy(unread = unread, child = child))
         }
     }

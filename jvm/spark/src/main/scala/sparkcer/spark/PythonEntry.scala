@@ -15,13 +15,23 @@ object PythonEntry {
       order: String,
       lateRows: Boolean,
       idle: String,
+      snapshots: Boolean,
       params: java.util.Map[String, Column]
-  ): Options = Options.of(time, eventType, order, lateRows, idle, params.asScala.toMap)
+  ): Options = Options.of(time, eventType, order, lateRows, idle, snapshots, params.asScala.toMap)
 
   def transform(df: DataFrame, query: String, options: Options): DataFrame = Cer(df, query, options)
 
   def over(inputs: java.util.Map[String, DataFrame], query: String, options: Options): DataFrame =
     Cer.over(inputs.asScala.toMap, query, options)
+
+  def snapshot(df: DataFrame, query: String, options: Options, at: Column): DataFrame =
+    Snapshot.batch(df, query, options, Option(at))
+
+  def snapshotOf(df: DataFrame, query: String, options: Options, at: Column, checkpoint: String): DataFrame =
+    Snapshot.stream(df, query, options, Option(at), checkpoint)
+
+  def merged(inputs: java.util.Map[String, DataFrame], query: String, options: Options): DataFrame =
+    Cer.merged(inputs.asScala.toMap, query, options)
 
   def explain(query: String): String = Explanation(query)
   def svg(query: String): String = Cer.inWords(Svg(Program(query).cea))

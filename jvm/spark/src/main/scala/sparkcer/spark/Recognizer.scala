@@ -22,6 +22,8 @@ import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
   *   the time, order and type columns, in words
   * @param operator
   *   a name that no other use of a query has
+  * @param snapshots
+  *   whether a stream keeps what a [[Snapshot]] needs
   * @param metrics
   *   the name of its metrics: the same in every run, and another for every query and input, as Spark asks of one plan
   */
@@ -41,7 +43,9 @@ final case class Plan(
     operator: String,
     metrics: String,
     quantities: Map[String, BigDecimal] = Map.empty,
-    parameters: String = ""
+    parameters: String = "",
+    comparisons: Comparisons = Comparisons.None,
+    snapshots: Boolean = false
 ) {
 
   /** The query with the values of its parameters. */
@@ -59,7 +63,10 @@ final case class Plan(
   */
 final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
   private val program = Program(plan.query, plan.quantities)
-  val evaluator = new Evaluator(program)
+  val evaluator = new Evaluator(
+    program,
+    correlation = if (program.links.isEmpty) null else new Compared(plan.comparisons, plan.schema.event.length)
+  )
   private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint, unread)
 
   /** The window as a long where that is all it takes to find its bound, or -1. */

@@ -109,18 +109,49 @@ object BatchStreamSuite {
     )
 
   private def query(rng: Random): String = {
-    val (pattern, variable) = pick(rng)(
-      ("(A AS x ; B AS y)", "y"),
-      ("(A AS x ; B+ AS ys ; C AS z)", "z"),
-      ("(A AS x : B AS y)", "x"),
-      ("(A AS x ; (B OR C)+ AS ys)", "x"),
-      ("((A OR B):+ AS xs ; C AS z)", "z"),
-      ("(A AS x : NOT(B) : C AS z)", "x"),
-      ("((A ; B)+ AS xs ; C AS z)", "z")
+    val (pattern, variable, tests) = pick(rng)(
+      (
+        "(A AS x ; B AS y)",
+        "y",
+        Seq(
+          " FILTER x.p = y.p",
+          " FILTER x.p != y.p",
+          " FILTER x.p < y.p",
+          " FILTER y[key = x.key AND p >= x.p]",
+          " PART-BY [p]"
+        )
+      ),
+      (
+        "(A AS x ; B+ AS ys ; C AS z)",
+        "z",
+        Seq(
+          " FILTER x.p = ys.p AND ys.key = z.key",
+          " FILTER ys[p >= PREV.p]",
+          " FILTER z[p + x.p > 1 OR key = x.key]",
+          " PART-BY [key]"
+        )
+      ),
+      ("(A AS x : B AS y)", "x", Seq(" FILTER x.p = y.p", " FILTER x.key != y.key")),
+      (
+        "(A AS x ; (B OR C)+ AS ys)",
+        "x",
+        Seq(" FILTER ys[p = PREV.p] AND x.key = ys.key", " FILTER ys[p != PREV.p AND key = x.key]")
+      ),
+      (
+        "((A OR B):+ AS xs ; C AS z)",
+        "z",
+        Seq(" FILTER xs[id > PREV.id] AND xs.p <= z.p", " FILTER xs.key = z.key OR xs.p = z.p")
+      ),
+      ("(A AS x : NOT(B) : C AS z)", "x", Seq(" FILTER x.p = z.p", " FILTER x.p > z.p")),
+      ("((A ; B)+ AS xs ; C AS z)", "z", Seq(" FILTER xs[key = PREV.key]", " PART-BY [p]")),
+      ("(A AS x ALL B AS y)", "y", Seq(" PART-BY [p]", " FILTER x.key = y.key", " FILTER x.p < y.p"))
     )
+    val correlated = rng.nextBoolean()
     val strategy = pick(rng)("", "NEXT ", "LAST ", "MAX ", "STRICT ", "DISTINCT ")
     val list = pick(rng)("*", "*", "*", "COUNT(*)", variable, s"$variable[id, ts]", "NONE")
-    val filter = pick(rng)("", s" FILTER $variable[p > 0]", s" FILTER $variable[p IN {0, 1}]")
+    val filter =
+      if (correlated) pick(rng)(tests: _*)
+      else pick(rng)("", s" FILTER $variable[p > 0]", s" FILTER $variable[p IN {0, 1}]")
     val partition = pick(rng)("", " PARTITION BY [key]", " PARTITION BY [key, p]")
     val window = pick(rng)(" WITHIN 8 seconds", " WITHIN 4 seconds", " WITHIN 6 EVENTS", " WITHIN 9 [id]")
     val consume = pick(rng)("", "", " CONSUME BY PARTITION", " CONSUME BY ANY")

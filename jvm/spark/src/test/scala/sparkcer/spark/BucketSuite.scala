@@ -6,20 +6,18 @@ import org.apache.spark.sql.sparkcer.CerRuntimeException
 import org.scalacheck.{Arbitrary, Gen, Prop, Shrink}
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import sparkcer.engine.ceql.{Quantity, SelectList}
+import sparkcer.engine.ceql.{Quantity, Query, SelectList}
 import sparkcer.engine.testkit.{Case, Generators, Properties, Simpler}
 
 /** Buckets as a stream uses them, without a Spark job, so that there are many cases: random queries over events that
   * arrive out of order within the delay, cut into random micro-batches, saved after each and often loaded again, give
   * the rows of a batch, byte for byte.
   */
-class BucketSuite extends Properties {
+abstract class Buckets(queries: Gen[Query]) extends Properties {
   import BucketSuite._
 
-  override def cases: Int = 1000
-
   implicit private val arbitraryCase: Arbitrary[Case] = Arbitrary(for {
-    query <- Generators.query
+    query <- queries
     count <- Gen.frequency(5 -> false, 1 -> true)
     limit <- Gen.frequency(6 -> None, 1 -> Gen.choose(1, 3).map(n => Some(Quantity.Number(BigDecimal(n)))))
     length <- Gen.frequency(1 -> Gen.choose(0, 4), 4 -> Gen.choose(5, 12), 2 -> Gen.choose(13, 40))
@@ -66,6 +64,15 @@ class BucketSuite extends Properties {
     (!expires || run.isEmpty) :| "keys are left" &&
     (w.program.counts || w.identities(found).distinct.length == found.length) :| "a match_id comes twice"
   }
+}
+
+class BucketSuite extends Buckets(Generators.query) {
+  override def cases: Int = 1000
+}
+
+/** With tests between events, whose values Spark takes from the payloads: code is generated for each case. */
+class CorrelatedBucketSuite extends Buckets(Generators.correlated) {
+  override def cases: Int = 100
 }
 
 object BucketSuite {

@@ -39,7 +39,7 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
 
   val plan: Plan = {
     val key = StructType(query.partitionBy.map(k => StructField(k.value, StringType)))
-    val event = StructType.fromDDL("id BIGINT NOT NULL, note STRING")
+    val event = StructType.fromDDL("id BIGINT NOT NULL, note STRING, p INT, k STRING")
     Plan(
       text,
       MatchSchema(key, LongType, event, program.columns, program.counts),
@@ -54,7 +54,8 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
       lateRows = rng.nextBoolean(),
       ordering = "by t",
       operator = "o",
-      metrics = "m"
+      metrics = "m",
+      comparisons = if (program.links.isEmpty) Comparisons.None else BucketWorld.comparisons(program, event)
     )
   }
 
@@ -105,7 +106,7 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
         val at = if (windowIsTime) time else clock
         val more = if (words.length > 1) words.tail else null
         val row = bytes(key.map(_.show))
-        Event(row, t, at.getOrElse(0), at.isDefined, i.toLong, 0, words(0), more, payload(t, i))
+        Event(row, t, at.getOrElse(0), at.isDefined, i.toLong, 0, words(0), more, payload(t, i, e))
       }
   }
 
@@ -117,12 +118,20 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
     out.getRow.getBytes.take(out.getRow.getSizeInBytes)
   }
 
-  private def payload(time: Long, i: Int): Array[Byte] = {
-    val out = new UnsafeRowWriter(2)
+  private def payload(time: Long, i: Int, e: TestEvent): Array[Byte] = {
+    val out = new UnsafeRowWriter(4)
     out.reset()
     out.zeroOutNullBytes()
     out.write(0, if (twins) 0L else i.toLong)
     out.write(1, UTF8String.fromString("n" * (if (fat) 8000 else 1)))
+    e("p") match {
+      case Value.Num(n) => out.write(2, n.toInt)
+      case _            => out.setNullAt(2)
+    }
+    e("k") match {
+      case Value.Null => out.setNullAt(3)
+      case other      => out.write(3, UTF8String.fromString(other.show))
+    }
     val all = new Array[Byte](Payload.Head) ++ out.getRow.getBytes.take(out.getRow.getSizeInBytes)
     Platform.putLong(all, Platform.BYTE_ARRAY_OFFSET.toLong, time)
     all
@@ -133,6 +142,17 @@ object BucketWorld {
 
   /** Long after 0, where Spark's watermark starts. */
   private val Epoch = 1000000000000L
+
+  private lazy val columns =
+    SparkSuite.spark.range(0).selectExpr("'A' AS type", "now() AS ts", "1 AS t", "1 AS p", "'x' AS k")
+
+  /** What the query compares, over rows with these columns. */
+  private def comparisons(program: Program, event: StructType): Comparisons = {
+    val options = Options(time = Some("ts"))
+    val inputs = Inputs.merge(program.query, Map("S" -> columns, "T" -> columns), options)
+    val params = Parameters(inputs, program.query, Map.empty)
+    new Links(new Binding(inputs, program, options, params)).over(event)
+  }
 }
 
 /** Runs the buckets of a world as [[Processor]] does, micro-batch by micro-batch. After each, what changed is saved,

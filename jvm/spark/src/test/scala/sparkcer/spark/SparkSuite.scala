@@ -25,7 +25,7 @@ abstract class SparkSuite extends munit.FunSuite with AdaptiveSparkPlanHelper {
 }
 
 object SparkSuite {
-  private lazy val spark: SparkSession = SparkSession
+  private[spark] lazy val spark: SparkSession = SparkSession
     .builder()
     .master("local[2]")
     .appName("spark-cer")

@@ -10,13 +10,17 @@ private[automaton] object PartBy {
     if (f.keys.exists(_.variable.isEmpty)) {
       if (f.keys.length > 1)
         fail("PART-BY takes one attribute of all events, [id], or one of each variable, [x.id, y.id].", f, text)
-      Link.Same(Vector(Term(Link.Marked, f.keys.head.attribute)))
+      Link.Same(Vector(Term(Link.Marked, f.keys.head.attribute)(f.keys.head.attribute)))(f.offset)
     } else {
       val names = f.keys.flatMap(_.variable.map(_.value)).toSet
       uncovered(f.body, names).headOption.foreach { a =>
         fail(s"PART-BY leaves out the events of '${a.variable}': give each of them a variable in the list.", f, text)
       }
-      Link.Same(f.keys.map(k => Term(k.variable.get.value, k.attribute)))
+      val terms = f.keys.map { k =>
+        val x = k.variable.get.value
+        Term(x, k.attribute)(s"$x.${k.attribute}")
+      }
+      Link.Same(terms)(f.offset)
     }
   }
 

@@ -25,6 +25,10 @@ object Correlations {
   def withoutVariables(e: Link.Expression): String =
     References.without(e.sql, References(e.sql, e.variables.contains(_)))
 
+  /** The SQL of an expression with other names for its variables and PREV. */
+  def renamed(e: Link.Expression, names: String => String): String =
+    References.replaced(e.sql, References(e.sql, e.variables.contains(_)), n => s"${names(n.variable)}.")
+
   /** Without brackets every attribute has its variable. */
   private def compare(c: Compare, text: String): Condition = {
     val names = (c.left.variables ++ c.right.variables).distinct
@@ -38,8 +42,8 @@ object Correlations {
         )
       case Vector(x) => Holds(x, Predicate(sql(c, _.path))(c.offset))
       case _         =>
-        link(c.left, c.operator, c.right).getOrElse(
-          Linked(Link.Expression(sql(c, written), None, names.map(_.value), previous = false))
+        link(c.left, c.operator, c.right, c.offset).getOrElse(
+          Linked(Link.Expression(sql(c, written), None, names.map(_.value), previous = false)(c.offset))
         )
     }
   }
@@ -50,14 +54,14 @@ object Correlations {
     s"${c.left.sql(attribute)} ${c.operator.sign} ${c.right.sql(attribute)}"
 
   /** A comparison of a term of one variable with a term of another. */
-  private def link(left: Operand, operator: Operator, right: Operand): Option[Condition] = {
+  private def link(left: Operand, operator: Operator, right: Operand, offset: Int): Option[Condition] = {
     def term(o: Operand): Option[Term] = o.variables match {
-      case Vector(x) => Some(Term(x.value, o.sql(_.path)))
+      case Vector(x) => Some(Term(x.value, o.sql(_.path))(o.sql(written)))
       case _         => None
     }
     for (l <- term(left); r <- term(right)) yield Linked(operator match {
-      case Operator.Greater | Operator.GreaterEqual => Link.Compare(r, operator.mirrored, l)
-      case _                                        => Link.Compare(l, operator, r)
+      case Operator.Greater | Operator.GreaterEqual => Link.Compare(r, operator.mirrored, l)(offset)
+      case _                                        => Link.Compare(l, operator, r)(offset)
     })
   }
 
@@ -69,7 +73,10 @@ object Correlations {
 
     def result: Condition =
       if (others.isEmpty) Holds(x, if (named.isEmpty) p else Predicate(References.without(p.sql, named))(p.offset))
-      else split.getOrElse(Linked(Link.Expression(p.sql, Some(x.value), others.filter(_ != Link.Prev), previous)))
+      else
+        split.getOrElse(
+          Linked(Link.Expression(p.sql, Some(x.value), others.filter(_ != Link.Prev), previous)(p.offset))
+        )
 
     /** The parts of a conjunction of comparisons as tests of their own. A part then no longer waits for an event of all
       * the variables that the whole names: right only where each has one in every match, and where all parts have PREV
@@ -90,7 +97,7 @@ object Correlations {
 
     private def between(c: Compare): Option[Condition] = (c.left.variables ++ c.right.variables).distinct match {
       case Vector(y)                  => Some(Holds(y, Predicate(sql(c, _.path))(p.offset)))
-      case names if names.length == 2 => link(c.left, c.operator, c.right)
+      case names if names.length == 2 => link(c.left, c.operator, c.right, p.offset)
       case _                          => None
     }
 
@@ -101,10 +108,11 @@ object Correlations {
         case _                              => None
       }
 
-    private def linked(before: Operand, operator: Operator, current: Operand): Condition =
-      Linked(
-        Link.Consecutive(Term(x.value, before.sql(_.path)), operator, Term(x.value, current.sql(_.path)))
-      )
+    private def linked(before: Operand, operator: Operator, current: Operand): Condition = {
+      val (was, is) = (before.sql(_.path), current.sql(_.path))
+      val shown = Term(x.value, was)(before.sql(a => s"${Link.Prev}.${a.path}"))
+      Linked(Link.Consecutive(shown, operator, Term(x.value, is)(is))(p.offset))
+    }
 
     /** P as comparisons joined by AND, if that is what it is. */
     private def comparisons: Option[Vector[Compare]] =
@@ -154,10 +162,13 @@ private[ceql] object References {
   }
 
   /** The text without the variables in front of attributes. */
-  def without(sql: String, named: Vector[At]): String = {
+  def without(sql: String, named: Vector[At]): String = replaced(sql, named, _ => "")
+
+  /** The text with something else for the variables and their dots. */
+  def replaced(sql: String, named: Vector[At], by: At => String): String = {
     val out = new StringBuilder
     var from = 0
-    named.foreach { n => out ++= sql.substring(from, n.start); from = n.afterDot }
+    named.foreach { n => out ++= sql.substring(from, n.start) ++= by(n); from = n.afterDot }
     (out ++= sql.substring(from)).toString
   }
 }

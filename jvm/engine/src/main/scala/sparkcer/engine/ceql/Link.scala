@@ -10,10 +10,17 @@ sealed trait Link {
 
   /** For people. */
   def show: String
+
+  /** Where it stands in the query, for messages. */
+  def offset: Int
 }
 
-/** SQL over the columns of one event of a variable. */
-final case class Term(variable: String, sql: String)
+/** SQL over the columns of one event of a variable.
+  *
+  * @param shown
+  *   the same for people, with the variable
+  */
+final case class Term(variable: String, sql: String)(val shown: String)
 
 object Link {
 
@@ -24,21 +31,21 @@ object Link {
   val Marked = ""
 
   /** `x.a < y.b`, of two variables: holds of every event of the one with every event of the other. */
-  final case class Compare(left: Term, operator: Operator, right: Term) extends Link {
+  final case class Compare(left: Term, operator: Operator, right: Term)(val offset: Int) extends Link {
     def variables: Vector[String] = Vector(left.variable, right.variable)
-    def show: String = s"${Link.show(left)} ${operator.sign} ${Link.show(right)}"
+    def show: String = s"${left.shown} ${operator.sign} ${right.shown}"
   }
 
   /** PART-BY: all terms of all events have one value, which is not NULL. */
-  final case class Same(terms: Vector[Term]) extends Link {
+  final case class Same(terms: Vector[Term])(val offset: Int) extends Link {
     def variables: Vector[String] = terms.map(_.variable).distinct
-    def show: String = terms.map(Link.show).mkString("PART-BY [", ", ", "]")
+    def show: String = terms.map(_.shown).mkString("PART-BY [", ", ", "]")
   }
 
   /** `x[b < PREV.a]`, as `PREV.a > b`: holds of each event of the variable but the first, with the one before it. */
-  final case class Consecutive(before: Term, operator: Operator, current: Term) extends Link {
+  final case class Consecutive(before: Term, operator: Operator, current: Term)(val offset: Int) extends Link {
     def variables: Vector[String] = Vector(current.variable)
-    def show: String = s"${current.variable}[$Prev.${before.sql} ${operator.sign} ${current.sql}]"
+    def show: String = s"${current.variable}[${current.shown} ${operator.mirrored.sign} ${before.shown}]"
   }
 
   /** Any other expression: holds of every choice of one event for each variable, and where it has PREV, of each event
@@ -48,11 +55,10 @@ object Link {
     *   the variable whose columns may be written without a prefix, the first of `variables`; other columns are
     *   `variable.column`, or `PREV.column`
     */
-  final case class Expression(sql: String, own: Option[String], others: Vector[String], previous: Boolean)
-      extends Link {
+  final case class Expression(sql: String, own: Option[String], others: Vector[String], previous: Boolean)(
+      val offset: Int
+  ) extends Link {
     def variables: Vector[String] = own.toVector ++ others
     def show: String = own.fold(sql)(x => s"$x[$sql]")
   }
-
-  private def show(t: Term): String = if (t.variable == Marked) t.sql else s"${t.variable}.${t.sql}"
 }

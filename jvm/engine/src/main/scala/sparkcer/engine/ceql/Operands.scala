@@ -5,7 +5,7 @@ package sparkcer.engine.ceql
   * {{{
   * comparison := operand sign operand                     sign := = | == | != | <> | < | <= | > | >=
   * operand    := product (('+' | '-') product)*           product := unary (('*' | '/' | '%') unary)*
-  * unary      := '-' unary | '(' operand ')' | number | string | name '(' operands ')' | attribute
+  * unary      := '-' unary | '(' operand ')' | number | string | name '(' operands ')' | ':' name | attribute
   * attribute  := variable '.' path
   * }}}
   *
@@ -95,11 +95,18 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
       ) {
         index += 1
         Literal(t.text)
+      } else if (isParameter) {
+        index += 2
+        Literal(s":${tokens(index - 1).text}")
       } else if (t.kind == Token.Word && !Words(t.text.toUpperCase) && ahead(1).isSymbol("(")) call()
       else attribute()
     depth -= 1
     result
   }
+
+  /** `:name`; outside brackets `:` is an operator of patterns. */
+  private def isParameter: Boolean =
+    own.isDefined && token.isSymbol(":") && ahead(1).kind == Token.Word && ahead(1).start == token.end
 
   private def call(): Operand = {
     val function = token.text
@@ -176,7 +183,8 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
       )
 
   private def expected(what: String): Nothing = {
-    val hint = if (token.kind == Token.Predicate || token.kind == Token.Word) Elsewhere else ""
+    val elsewhere = token.kind == Token.Predicate || token.kind == Token.Word || token.isSymbol(":")
+    val hint = if (elsewhere) Elsewhere else ""
     throw new CeqlException("CER_SYNTAX", s"expected $what, found ${token.shown}.$hint", text, token.start)
   }
 }

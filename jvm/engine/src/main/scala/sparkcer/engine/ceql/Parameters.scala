@@ -27,7 +27,7 @@ object Parameters {
       case Condition.Holds(_, p) => Vector(p)
       case Condition.And(parts)  => parts.flatMap(of)
       case Condition.Or(parts)   => parts.flatMap(of)
-      // Tests between events are still refused where parameters are bound.
+      // Parameters stand in brackets.
       case _: Condition.Compare | _: Condition.Linked => Vector.empty
     }
     q.where.subformulas.collect { case Formula.Filter(_, c) => of(c) }.flatten.toVector

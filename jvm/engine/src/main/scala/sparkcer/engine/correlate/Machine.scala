@@ -97,13 +97,16 @@ final private[engine] class Machine(
       if (hidden || !(all || strict)) Access.PerRun
       // Where nothing waits there are the entries of the last event only.
       else if (!arc.reads(link) || !outgoing(q).exists(_.waits)) Access.Indexed
-      else if (arc.range.isDefined && together(0)) Access.Ordered
+      else if (arc.range.isDefined && together(0)) if (asksEquality(arc, link)) Access.Indexed else Access.Ordered
       else if (arc.needs(values).forall(_.map(_._1).distinct.length == values.length)) Access.Indexed
       else if (testers(link).isInstanceOf[Expression]) Access.PerRun
       else Access.PerValue
     }
     if (checking.isEmpty) Access.Indexed else checking.maxBy(_.cost)
   }
+
+  private def asksEquality(arc: Arc, link: Int): Boolean =
+    arc.transition.checks.filter(_.link == link).forall(c => testers(link).equalities(c.roles).nonEmpty)
 
   /** Is nothing marked on any way to the state? */
   private def onlyBare(state: Int): Boolean = {

@@ -86,7 +86,7 @@ class CorrelationParserSuite extends munit.FunSuite {
   test("comparisons of two variables, in brackets or not, are the same") {
     assertEquals(link("y[ref = x.id]"), link("y.ref = x.id"))
     assertEquals(link("x.p > y.q"), link("y.q < x.p"))
-    assertEquals(link("y[p * 10 < x.p]"), Link.Compare(Term("y", "p * 10"), Operator.Less, Term("x", "p")))
+    assertEquals(link("y[p * 10 < x.p]"), Link.Compare(Term("y", "p * 10")(""), Operator.Less, Term("x", "p")(""))(0))
     assertEquals(resolved("y[ref = x.id AND p > 1]"), "y.ref = x.id AND y[p > 1]")
   }
 
@@ -101,33 +101,33 @@ class CorrelationParserSuite extends munit.FunSuite {
   test("PREV") {
     assertEquals(
       link("x[loss > PREV.loss]"),
-      Link.Consecutive(Term("x", "loss"), Operator.Less, Term("x", "loss"))
+      Link.Consecutive(Term("x", "loss")(""), Operator.Less, Term("x", "loss")(""))(0)
     )
     assertEquals(link("x[prev.id = tweet_id]"), link("x[tweet_id = PREV.id]"))
     assertEquals(
       link("x[a > PREV.a AND b > 1]"),
-      Link.Expression("a > PREV.a AND b > 1", Some("x"), Vector.empty, previous = true)
+      Link.Expression("a > PREV.a AND b > 1", Some("x"), Vector.empty, previous = true)(0)
     )
     assertEquals(
       link("x[a > PREV.a + y.b]"),
-      Link.Expression("a > PREV.a + y.b", Some("x"), Vector("y"), previous = true)
+      Link.Expression("a > PREV.a + y.b", Some("x"), Vector("y"), previous = true)(0)
     )
   }
 
   test("everything else is an expression") {
-    assertEquals(link("y[a LIKE x.b]"), Link.Expression("a LIKE x.b", Some("y"), Vector("x"), previous = false))
+    assertEquals(link("y[a LIKE x.b]"), Link.Expression("a LIKE x.b", Some("y"), Vector("x"), previous = false)(0))
     assertEquals(
       link("x.a + y.a = z.a"),
-      Link.Expression("x.a + y.a = z.a", None, Vector("x", "y", "z"), previous = false)
+      Link.Expression("x.a + y.a = z.a", None, Vector("x", "y", "z"), previous = false)(0)
     )
-    assertEquals(link("y[a = x.b OR c]"), Link.Expression("a = x.b OR c", Some("y"), Vector("x"), previous = false))
+    assertEquals(link("y[a = x.b OR c]"), Link.Expression("a = x.b OR c", Some("y"), Vector("x"), previous = false)(0))
     assertEquals(
       link("y[a BETWEEN x.b AND x.c]"),
-      Link.Expression("a BETWEEN x.b AND x.c", Some("y"), Vector("x"), previous = false)
+      Link.Expression("a BETWEEN x.b AND x.c", Some("y"), Vector("x"), previous = false)(0)
     )
     assertEquals(
       link("y[cast(a AS int) = x.b]"),
-      Link.Expression("cast(a AS int) = x.b", Some("y"), Vector("x"), previous = false)
+      Link.Expression("cast(a AS int) = x.b", Some("y"), Vector("x"), previous = false)(0)
     )
   }
 

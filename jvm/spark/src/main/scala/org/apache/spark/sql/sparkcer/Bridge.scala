@@ -1,10 +1,12 @@
 package org.apache.spark.sql.sparkcer
 
 import org.apache.spark.SparkRuntimeException
-import org.apache.spark.sql.{AnalysisException, Column, DataFrame, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Row, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression}
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.classic.{Dataset => ClassicDataset, ExpressionUtils, SparkSession => ClassicSession}
+import org.apache.spark.sql.types.{StringType, StructType}
 
 /** The few places where Spark has a door that is only open to its own packages. */
 object Bridge {
@@ -32,6 +34,31 @@ object Bridge {
   /** The SQL text as an expression that is not resolved yet. */
   def parse(df: DataFrame, sql: String): Expression =
     session(df).sessionState.sqlParser.parseExpression(sql)
+
+  /** Columns of a DataFrame without rows, as expressions that can be evaluated: what the optimizer makes of them, over
+    * the DataFrame's own columns.
+    */
+  def evaluable(df: DataFrame, columns: Seq[Expression]): Seq[Expression] = {
+    val named = columns.zipWithIndex.map { case (e, i) => Alias(e, s"value$i")() }
+    def inlined(plan: LogicalPlan, list: Seq[Expression]): Seq[Expression] = plan match {
+      case Project(below, child) =>
+        val aliases = below.collect { case a: Alias => a.toAttribute -> a.child }
+        val values = AttributeMap(aliases)
+        inlined(child, list.map(_.transform { case a: Attribute => values.getOrElse(a, a) }))
+      case _ => list
+    }
+    val plan = session(df).sessionState.optimizer.execute(Project(named, planOf(df)))
+    inlined(plan, named.map(_.toAttribute))
+  }
+
+  /** A DataFrame of these columns without rows, such that the optimizer cannot know. */
+  def empty(df: DataFrame, schema: StructType): DataFrame =
+    session(df).createDataFrame(session(df).sparkContext.emptyRDD[Row], schema)
+
+  /** Are strings of this type equal only if their bytes are? */
+  def isBinary(t: StringType): Boolean = t.supportsBinaryEquality
+
+  def normalizedFloats(e: Expression): Expression = NormalizeFloatingNumbers.normalize(e)
 
   /** A plan as a DataFrame of the active session or another one, and back. */
   def dataFrame(plan: LogicalPlan): DataFrame = dataFrame(SparkSession.active, plan)
