@@ -62,12 +62,12 @@ def main() -> None:
         v.append("M", spark.createDataFrame([r for r, late in zip(measurements(), is_late) if late], schema))
         print("It comes, and these parts are computed anew:")
         v.maintain().orderBy("part_timestamp", "view").select(
-            "view", "part_timestamp", "action", "because", "rows"
+            "view", "part_timestamp", "action", "rows"
         ).show(truncate=False)
         print("Losing packets:")
         v.read("Losing").orderBy("PART_TIMESTAMP", "src", "dest").show(truncate=False)
         print("The worst minute of the last five, now:")
-        v.read("Worst").where("PART_TIMESTAMP = (SELECT timestamp '2026-03-02 10:11:00')").orderBy("src").show()
+        v.read("Worst", part="2026-03-02 10:11:00").orderBy("src").show()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ final class LossFiles(spark: SparkSession, rows: Long, high: Int) {
 
   private def path(i: Int): String = folder.resolve(i.toString).toString
 
-  def write(parts: Int): Unit = (0 until parts).foreach { i =>
+  def write(i: Int): Unit = {
     val draw = pmod(xxhash64(col("id"), lit(i)), lit(1000000L))
     spark
       .range(0, rows, 1, 2)

@@ -7,19 +7,48 @@ import org.apache.spark.sql.functions._
 
 import sparkcer.views.Views
 
-/** A view over [[LossFiles]], in the three ways of the paper's Section 7. Each call brings the view to a part and writes
+/** Measurements as files and, part by part, in a table of views. */
+final class LossTable(spark: SparkSession, rows: Long, high: Int) {
+  val files = new LossFiles(spark, rows, high)
+  private val folder = Files.createTempDirectory("views")
+  val views: Views = Views.open(spark, folder.toString)
+  views.createTable("M", LossFiles.Schema, "t", s"${LossFiles.Length} seconds")
+  private var arrived = 0
+
+  /** All parts before this one are in the table. */
+  def next: Int = arrived
+
+  /** More parts are made and stored. */
+  def arrive(parts: Int): Unit = {
+    (arrived until arrived + parts).foreach(files.write)
+    views.append("M", files.parts(arrived, arrived + parts - 1))
+    arrived += parts
+  }
+
+  def delete(): Unit = {
+    SparkRun.delete(folder)
+    files.delete()
+  }
+}
+
+/** A view over measurements, in the three ways of the paper's Section 7. Each call brings the view to a part and writes
   * its rows; parts come in their order.
   */
-abstract class ViewWays(spark: SparkSession, files: LossFiles) {
+abstract class ViewWays(spark: SparkSession, table: LossTable) {
+  protected val files: LossFiles = table.files
   private val folder: Path = Files.createTempDirectory("ways")
-  private val views = Views.open(spark, folder.resolve("views").toString)
 
   /** The statements or the query that define the view. */
   protected def definition: String
-  protected def viewName: String
+
+  /** The view itself last. */
+  protected def viewNames: Seq[String]
 
   /** By the plain query over `scope` parts. */
   def naive(i: Int, scope: Int): DataFrame
+
+  /** The rows that naive reads: once, even where the plain query needs them twice. */
+  def naiveRows(i: Int, scope: Int): Long = scope * files.part(i).count()
 
   /** The same updates as the views', written down as DataFrames over known folders. */
   def hardCoded(i: Int, isFirst: Boolean): Unit
@@ -33,27 +62,26 @@ abstract class ViewWays(spark: SparkSession, files: LossFiles) {
   protected def saved(table: String, first: Int, last: Int, schema: String): DataFrame =
     spark.read.schema(schema).parquet((first to last).map(at(table, _)): _*)
 
-  /** The first parts arrive, and the view starts with them: at the first part that can be made, or at the last. */
-  def begin(parts: Int, backfill: Boolean): Unit = {
-    views.createTable("M", LossFiles.Schema, "t", s"${LossFiles.Length} seconds")
-    views.append("M", files.parts(0, parts - 1))
-    views.sql(definition, backfill).collect(): Unit
-    views.maintain().collect(): Unit
+  /** The view starts with what has arrived: at the first part that can be made, or at the last. */
+  def begin(backfill: Boolean): Unit = {
+    table.views.sql(definition, backfill).collect(): Unit
+    table.views.maintain().collect(): Unit
   }
 
-  def arrive(i: Int): Unit = views.append("M", files.part(i))
-
   /** The number of rows that the updates read. */
-  def maintain(): Long = views.maintain().agg(sum("rows_read")).head().getLong(0)
+  def maintain(): Long = table.views.maintain().collect().map(_.getAs[Long]("rows_read")).sum
 
-  def viewRows(i: Int): DataFrame = views.read(viewName, files.partOf(i)).drop("PART_TIMESTAMP")
+  def viewRows(i: Int): DataFrame = table.views.read(viewNames.last, files.partOf(i)).drop("PART_TIMESTAMP")
 
-  def delete(): Unit = SparkRun.delete(folder)
+  def delete(): Unit = {
+    viewNames.reverse.foreach(table.views.drop(_))
+    SparkRun.delete(folder)
+  }
 }
 
 /** View2 of the paper's Section 2, by hand or, as View1, by translation. */
-final class LossRuns(spark: SparkSession, files: LossFiles, translated: Boolean) extends ViewWays(spark, files) {
-  protected def viewName: String = if (translated) "View1" else "View2"
+final class LossRuns(spark: SparkSession, table: LossTable, translated: Boolean) extends ViewWays(spark, table) {
+  protected def viewNames: Seq[String] = if (translated) Seq("View1_helper", "View1") else Seq("Helper", "View2")
 
   protected def definition: String = if (translated) LossRuns.View1 else LossRuns.View2
 
@@ -109,8 +137,8 @@ object LossRuns {
 }
 
 /** The largest loss of each link in a sliding window (View5). */
-final class WindowMax(spark: SparkSession, files: LossFiles, window: Int) extends ViewWays(spark, files) {
-  protected def viewName: String = "View5"
+final class WindowMax(spark: SparkSession, table: LossTable, window: Int) extends ViewWays(spark, table) {
+  protected def viewNames: Seq[String] = Seq("View5_helper", "View5")
   protected def definition: String =
     s"CREATE VIEW View5 AS SELECT link, max(loss) AS top FROM M [WINDOW $window minutes] GROUP BY link"
 
@@ -127,8 +155,8 @@ final class WindowMax(spark: SparkSession, files: LossFiles, window: Int) extend
 }
 
 /** The sum of the losses of each link in a sliding window (View6). */
-final class WindowSum(spark: SparkSession, files: LossFiles, window: Int) extends ViewWays(spark, files) {
-  protected def viewName: String = "View6"
+final class WindowSum(spark: SparkSession, table: LossTable, window: Int) extends ViewWays(spark, table) {
+  protected def viewNames: Seq[String] = Seq("View6_helper", "View6")
   protected def definition: String =
     s"CREATE VIEW View6 AS SELECT link, sum(loss) AS total FROM M [WINDOW $window minutes] GROUP BY link"
 

@@ -19,7 +19,7 @@ object ViewsBenchmark {
       only: String = ".*"
   )
 
-  /** Seconds of the best round, and rows read by naive and ViewDF in the last. */
+  /** Seconds of the best round, and rows read in the last one. */
   final private case class Times(naive: Double, hardCoded: Double, views: Double, naiveRows: Long, viewRows: Long) {
     def told: String = f"naive $naive%6.2f s, hard-coded $hardCoded%5.2f s, ViewDF $views%5.2f s"
   }
@@ -27,11 +27,17 @@ object ViewsBenchmark {
   def main(args: Array[String]): Unit = {
     val options = read(args.toList, Options())
     val run = new SparkRun(2)
+    // One table for all bars: it takes long to make.
+    lazy val table = {
+      val t = new LossTable(run.spark, options.rows.toLong, Few)
+      t.arrive(options.parts)
+      t
+    }
     try {
       val sections = Vector[(String, () => Vector[Bar])](
-        "view2" -> (() => view2(run, options)),
-        "max" -> (() => window(run, options, "MAX", new WindowMax(run.spark, _, options.parts))),
-        "sum" -> (() => window(run, options, "SUM", new WindowSum(run.spark, _, options.parts))),
+        "view2" -> (() => view2(run, options, table)),
+        "max" -> (() => window(options, "MAX", table, new WindowMax(run.spark, table, options.parts))),
+        "sum" -> (() => window(options, "SUM", table, new WindowSum(run.spark, table, options.parts))),
         "sweep-size" -> (() => sweepSize(run, options)),
         "sweep-scope" -> (() => sweepScope(run, options)),
         "sweep-selectivity" -> (() => sweepSelectivity(run, options)),
@@ -41,12 +47,16 @@ object ViewsBenchmark {
       if (bars.nonEmpty) {
         println("\nAll in one table:")
         bars.foreach(println)
+        table.delete()
       }
     } finally run.stop()
   }
 
-  private def view2(run: SparkRun, o: Options): Vector[Bar] = {
-    val t = measure(run, o.rows, 10, o.parts, o.parts + o.rounds, o.rounds, full = true)(new LossRuns(run.spark, _, translated = false))
+  /** Percent of high rows, as in the paper. */
+  private val Few = 10
+
+  private def view2(run: SparkRun, o: Options, table: LossTable): Vector[Bar] = {
+    val t = measure(table, new LossRuns(run.spark, table, translated = false), o.rounds, scope = None)
     Vector(
       Bar(s"View2, update ${o.parts}: time", s"${t.told}; naive / ViewDF", t.naive / t.views, 10, atLeast = true),
       Bar(
@@ -60,8 +70,8 @@ object ViewsBenchmark {
     ).map(told)
   }
 
-  private def window(run: SparkRun, o: Options, name: String, way: LossFiles => ViewWays): Vector[Bar] = {
-    val t = measure(run, o.rows, 10, o.parts, o.parts + 1, o.rounds, full = true)(way)
+  private def window(o: Options, name: String, table: LossTable, ways: ViewWays): Vector[Bar] = {
+    val t = measure(table, ways, o.rounds, scope = None)
     Vector(
       Bar(s"$name, window of ${o.parts}: time", s"${t.told}; naive / ViewDF", t.naive / t.views, 5, atLeast = true),
       Bar(s"$name: ViewDF / hard-coded", t.told, t.views / t.hardCoded, 1.2, atLeast = false)
@@ -82,14 +92,21 @@ object ViewsBenchmark {
     sweep("Pattern by percent of high rows (scope 4)", Seq(10, 50, 100))(pattern(run, o.sweepRows, _, 4, o))
 
   private def sweepWindow(run: SparkRun, o: Options): Vector[Bar] = {
+    def times(w: Int, way: LossTable => ViewWays) = on(run, o.sweepRows, Few, w) { t => measure(t, way(t), o.rounds, None) }
     val sizes = Seq(5, 20, 60)
-    def times(w: Int, way: LossFiles => ViewWays) = measure(run, o.sweepRows, 10, w, w + 1, o.rounds, full = true)(way)
     sweep("MAX by window", sizes)(w => times(w, new WindowMax(run.spark, _, w))) ++
       sweep("SUM by window", sizes)(w => times(w, new WindowSum(run.spark, _, w)))
   }
 
   private def pattern(run: SparkRun, rows: Int, high: Int, scope: Int, o: Options): Times =
-    measure(run, rows, high, scope, scope, o.rounds, full = false)(new LossRuns(run.spark, _, translated = true))
+    on(run, rows, high, scope)(t => measure(t, new LossRuns(run.spark, t, translated = true), o.rounds, Some(scope)))
+
+  private def on[A](run: SparkRun, rows: Int, high: Int, parts: Int)(body: LossTable => A): A = {
+    val table = new LossTable(run.spark, rows.toLong, high)
+    table.arrive(parts)
+    try body(table)
+    finally table.delete()
+  }
 
   private def sweep(title: String, values: Seq[Int])(measure: Int => Times): Vector[Bar] = {
     println(s"\n$title")
@@ -101,40 +118,33 @@ object ViewsBenchmark {
   }
 
   /** @param scope
-    *   the parts that naive reads
-    * @param before
-    *   the parts that are there before the first round
-    * @param full
-    *   whether the views start with the first part, so that all three must give the same rows; else with the last
+    *   the parts that naive reads, if not all; then the views start with the last part, and rows are not compared
     */
-  private def measure(run: SparkRun, rows: Int, high: Int, scope: Int, before: Int, rounds: Int, full: Boolean)(
-      way: LossFiles => ViewWays
-  ): Times = {
-    // Two rounds more warm up.
-    val all = before + rounds + 2
-    val files = new LossFiles(run.spark, rows.toLong, high)
-    files.write(all)
-    val ways = way(files)
-    ways.begin(before, backfill = full)
-    val first = if (full) 0 else before - 1
-    (first until before).foreach(i => ways.hardCoded(i, i == first))
+  private def measure(table: LossTable, ways: ViewWays, rounds: Int, scope: Option[Int]): Times = {
+    val first = if (scope.isEmpty) 0 else table.next - 1
+    // A window of the last parts is complete with the next one.
+    ways.begin(backfill = scope.isEmpty)
+    (first until table.next).foreach(i => ways.hardCoded(i, i == first))
     var read = 0L
-    val times = (before until all).toVector.map { i =>
-      ways.arrive(i)
-      val n = seconds(ways.runNaive(i, if (full) math.max(scope, i + 1) else scope))
+    val times = Vector.fill(rounds + Warming) {
+      val i = table.next
+      table.arrive(1)
+      val n = seconds(ways.runNaive(i, scope.getOrElse(i + 1)))
       val h = seconds(ways.hardCoded(i, isFirst = false))
       val v = seconds { read = ways.maintain() }
       (n, h, v)
-    }.drop(2)
-    if (full) {
-      val last = all - 1
+    }.drop(Warming)
+    val last = table.next - 1
+    if (scope.isEmpty) {
       same(ways.viewRows(last), ways.hardCodedRows(last), "hard-coded")
-      same(ways.viewRows(last), ways.naive(last, scope = all), "naive")
+      same(ways.viewRows(last), ways.naive(last, last + 1), "naive")
     }
+    val naiveRows = ways.naiveRows(last, scope.getOrElse(last + 1))
     ways.delete()
-    files.delete()
-    Times(times.map(_._1).min, times.map(_._2).min, times.map(_._3).min, rows.toLong * scope, read)
+    Times(times.map(_._1).min, times.map(_._2).min, times.map(_._3).min, naiveRows, read)
   }
+
+  private val Warming = 2
 
   private def same(a: DataFrame, b: DataFrame, other: String): Unit =
     require(a.exceptAll(b).isEmpty && b.exceptAll(a).isEmpty, s"ViewDF and $other differ")

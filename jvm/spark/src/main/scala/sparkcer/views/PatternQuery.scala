@@ -80,7 +80,8 @@ final private[views] class PatternQuery(query: ViewQuery) {
       )
     val field = query.source.schema.fields.find(f => ViewQuery.same(f.name, a.path(1))).get
     carried.find(c => c.variable == variable && c.column == field.name).getOrElse {
-      val made = Carried(names.fresh(s"${v.name}_${field.name}"), variable, field.name, field.dataType)
+      val name = names.fresh(s"${v.name}_${field.name}")
+      val made = Carried(name, names.fresh(s"new_$name"), variable, field.name, field.dataType)
       carried = carried :+ made
       made
     }
@@ -89,8 +90,11 @@ final private[views] class PatternQuery(query: ViewQuery) {
   /** The conditions on an edge that binds a variable, as SQL. */
   private def edge(variable: Int): String = {
     val on = conditions.filter(_.variable == variable).map(_.text).distinct
-    if (on.isEmpty) "true" else if (on.length == 1) on.head else on.map(c => s"($c)").mkString(" AND ")
+    if (on.isEmpty) "true" else all(on)
   }
+
+  private def all(conditions: Seq[String]): String =
+    if (conditions.length == 1) conditions.head else conditions.map(c => s"($c)").mkString(" AND ")
 
   /** A row that no variable can bind by its own columns takes part in nothing. */
   private def anywhere: Option[String] = {
@@ -98,8 +102,8 @@ final private[views] class PatternQuery(query: ViewQuery) {
     if (own.exists(_.isEmpty)) None
     else
       own.distinct match {
-        case Seq(only) => Some(only.map(c => s"($c)").mkString(" AND "))
-        case several   => Some(several.map(_.map(c => s"($c)").mkString("(", " AND ", ")")).mkString(" OR "))
+        case Seq(only) => Some(all(only))
+        case several   => Some(several.map(c => s"(${all(c)})").mkString(" OR "))
       }
   }
 
@@ -214,9 +218,9 @@ private[views] object PatternQuery {
   }
 
   /** A column of a variable that the helper keeps for later conditions. */
-  final private case class Carried(name: String, variable: Int, column: String, dataType: DataType) {
+  final private case class Carried(name: String, fresh: String, variable: Int, column: String, dataType: DataType) {
     def text: String = quoteIfNeeded(name)
-    def freshText: String = quoteIfNeeded(s"new_$name")
+    def freshText: String = quoteIfNeeded(fresh)
     def ofNew: String = s"New.${quoteIfNeeded(column)}"
   }
 

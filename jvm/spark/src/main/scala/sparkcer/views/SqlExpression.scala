@@ -2,7 +2,7 @@ package sparkcer.views
 
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, Literal, SubqueryExpression}
 import org.apache.spark.sql.catalyst.parser.{CatalystSqlParser, ParseException}
 import org.apache.spark.sql.types.{DataType, StructType}
 
@@ -12,9 +12,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
 final private[views] class SqlExpression(val span: SqlSpan) {
   if (span.isEmpty) span.fail("an expression is missing here.")
 
-  private val parsed: Expression =
-    try CatalystSqlParser.parseExpression(span.text)
-    catch { case e: ParseException => span.fail(s"Spark cannot read this: ${SqlExpression.reason(e)}") }
+  private val parsed: Expression = SqlExpression.parse(span)
   if (parsed.exists(_.isInstanceOf[SubqueryExpression]))
     span.fail("a subquery cannot stand here. Join its table in a view of its own, and read that.", "CER_UNSUPPORTED")
 
@@ -73,6 +71,13 @@ private[views] object SqlExpression {
 
   /** A call of count, sum, avg, min or max. `count(*)` has no argument. */
   final case class Aggregate(name: String, argument: Option[SqlExpression], span: SqlSpan)
+
+  private def parse(span: SqlSpan): Expression =
+    try CatalystSqlParser.parseExpression(span.text)
+    catch { case e: ParseException => span.fail(s"Spark cannot read this: ${reason(e)}") }
+
+  /** Does it end with a name for its value? */
+  def isNamed(span: SqlSpan): Boolean = parse(span).isInstanceOf[Alias]
 
   def dataType(sql: String, schema: StructType, span: SqlSpan): DataType =
     try

@@ -148,15 +148,12 @@ private[views] object ViewQuery {
     val tokens = SqlToken.of(span)
     if (tokens.isEmpty) span.fail("an expression is missing here.")
     if (tokens.last.text == "*") span.fail("name the columns: * cannot be kept up to date here.", "CER_UNSUPPORTED")
-    val as = tokens.length > 2 && tokens(tokens.length - 2).is("AS")
-    val bare = tokens.length > 1 && tokens.last.isName && {
-      val before = tokens(tokens.length - 2)
-      before.closes || before.isName && !before.is("NOT") && !before.is("IS")
-    } && !tokens.last.is("END") && !tokens.last.is("NULL")
-    if (as || bare) {
+    if (!SqlExpression.isNamed(span)) Item(new SqlExpression(span), None)
+    else {
+      val as = tokens(tokens.length - 2).is("AS")
       val until = tokens(tokens.length - (if (as) 3 else 2)).span.end
       Item(new SqlExpression(SqlSpan(span.statement, span.start, until)), Some(tokens.last))
-    } else Item(new SqlExpression(span), None)
+    }
   }
 
   private def shown(t: SqlToken): String = if (t.text.isEmpty) "the end" else s"'${t.text}'"

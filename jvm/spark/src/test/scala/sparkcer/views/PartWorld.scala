@@ -6,7 +6,14 @@ import org.apache.spark.sql.types.StructType
 /** Runs the queries of generated statements on parts that are held in memory: what a statement says, without the
   * maintainer. A view starts at the first part for which all that INITIALIZE names is there.
   */
-final class PartWorld(spark: SparkSession, length: Long) {
+final class PartWorld(shared: SparkSession, length: Long) {
+  // Hundreds of queries over a few rows each: compiling them would take most of the time.
+  private val spark = shared.newSession()
+  spark.conf.set("spark.sql.codegen.wholeStage", "false")
+  spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+  spark.conf.set("spark.sql.adaptive.enabled", "false")
+  spark.conf.set("spark.sql.shuffle.partitions", "1")
+
   private var tables = Map.empty[String, (Long, StructType, Map[Long, Seq[Row]])]
 
   def table(name: String, schema: StructType, parts: Map[Long, Seq[Row]]): Unit =

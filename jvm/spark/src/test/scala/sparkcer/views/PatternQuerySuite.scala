@@ -141,6 +141,50 @@ class PatternQuerySuite extends SparkSuite {
         |WHERE a.loss > 10 AND b.loss > 10 AND c.loss > 10 AND d.loss > 10 GROUP BY g, h""".stripMargin,
       source
     )
-    assertEquals(made.mkString("\n\n"), "?")
+    assertEquals(
+      made.mkString("\n\n"),
+      """CREATE VIEW View1_helper AS
+        |INITIALIZE View1_helper[i] AS
+        |  SELECT New.g AS g, New.h AS h, 1L AS ct, CAST(New.loss AS BIGINT) AS sum_loss, 1 AS state
+        |  FROM M[i] AS New
+        |  WHERE New.loss > 10
+        |UPDATE View1_helper[j] AS
+        |  SELECT
+        |    g,
+        |    h,
+        |    CASE WHEN next_state IS NULL THEN 1L ELSE ct + 1 END AS ct,
+        |    CASE WHEN next_state IS NULL THEN new_sum_loss ELSE coalesce(sum_loss + new_sum_loss, sum_loss, new_sum_loss) END AS sum_loss,
+        |    coalesce(next_state, 1) AS state
+        |  FROM (
+        |    SELECT
+        |      New.g AS g,
+        |      New.h AS h,
+        |      Prev.ct AS ct,
+        |      Prev.sum_loss AS sum_loss,
+        |      CAST(New.loss AS BIGINT) AS new_sum_loss,
+        |      CASE WHEN Prev.state = 1 AND (New.loss > 10) THEN 2
+        |           WHEN Prev.state = 2 AND (New.loss > 10) THEN 3
+        |           WHEN Prev.state = 3 AND (New.loss > 10) THEN 4
+        |           WHEN Prev.state = 4 AND (New.loss > 10) THEN 4
+        |      END AS next_state,
+        |      New.loss > 10 AS starts
+        |    FROM M[j] AS New
+        |    LEFT OUTER JOIN View1_helper[j-1] AS Prev ON New.g <=> Prev.g AND New.h <=> Prev.h
+        |    WHERE New.loss > 10
+        |  )
+        |  WHERE next_state IS NOT NULL OR starts
+        |PARTITION LENGTH 60
+        |
+        |CREATE VIEW View1 AS
+        |INITIALIZE View1[i] AS
+        |  SELECT g, h, ct, sum_loss
+        |  FROM View1_helper[i]
+        |  WHERE state = 4
+        |UPDATE View1[j] AS
+        |  SELECT g, h, ct, sum_loss
+        |  FROM View1_helper[j]
+        |  WHERE state = 4
+        |PARTITION LENGTH 60""".stripMargin
+    )
   }
 }
