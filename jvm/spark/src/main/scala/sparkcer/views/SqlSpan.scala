@@ -1,8 +1,5 @@
 package sparkcer.views
 
-import org.antlr.v4.runtime.{CharStreams, Token}
-import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
-
 import sparkcer.engine.ceql.CeqlException
 
 /** A stretch of a statement's text, which knows its place, so that every refusal can show it. */
@@ -17,33 +14,20 @@ final private[views] case class SqlSpan(statement: String, start: Int, end: Int)
     throw new CeqlException(condition, problem, statement, start)
 }
 
-/** A word, symbol or literal of SQL, cut by Spark's own lexer; comments and blanks are left out. */
-final private[views] case class SqlToken(span: SqlSpan) {
-  val text: String = span.text
-  def is(word: String): Boolean = text.equalsIgnoreCase(word)
-  def opens: Boolean = text == "(" || text == "["
-  def closes: Boolean = text == ")" || text == "]"
-
-  def isName: Boolean = text.startsWith("`") || text.headOption.exists(c => c.isLetter || c == '_')
+/** A token of SQL and its place in the statement. */
+final private[views] case class SqlToken(token: Token, span: SqlSpan) {
+  def text: String = token.text
+  def is(word: String): Boolean = token.is(word)
+  def opens: Boolean = token.isSign("(") || token.isSign("[")
+  def closes: Boolean = token.isSign(")") || token.isSign("]")
+  def isName: Boolean = token.name.isDefined
 
   /** Without its backticks. */
-  def name: String = if (text.startsWith("`")) text.substring(1, text.length - 1).replace("``", "`") else text
+  def name: String = token.name.getOrElse(text)
 }
 
 private[views] object SqlToken {
-  def of(span: SqlSpan): Vector[SqlToken] = {
-    val text = span.text
-    // The lexer's keywords are in capitals; one character stays one character.
-    val lexer = new SqlBaseLexer(CharStreams.fromString(text.map(_.toUpper)))
-    lexer.removeErrorListeners()
-    def offset(codePoints: Int) = text.offsetByCodePoints(0, codePoints)
-    Iterator
-      .continually(lexer.nextToken())
-      .takeWhile(_.getType != Token.EOF)
-      .filter(_.getChannel == Token.DEFAULT_CHANNEL)
-      .map(t => SqlToken(span.part(offset(t.getStartIndex), offset(t.getStopIndex + 1))))
-      .toVector
-  }
+  def of(span: SqlSpan): Vector[SqlToken] = Lexer(span.text).map(t => SqlToken(t, span.part(t.start, t.end)))
 
   /** The tokens outside of all parentheses, brackets and CASE … END. */
   def outer(tokens: Vector[SqlToken]): Vector[SqlToken] = {

@@ -65,7 +65,8 @@ private[views] object ViewQuery {
     val all = SqlToken.of(whole)
     val tokens = if (all.lastOption.exists(_.is(";"))) all.init else all
     val end = tokens.lastOption.fold(0)(_.span.end)
-    def at(i: Int): SqlToken = tokens.lift(i).getOrElse(SqlToken(SqlSpan(statement, end, end)))
+    def at(i: Int): SqlToken =
+      tokens.lift(i).getOrElse(SqlToken(Token(Token.Sign, "", end, end), SqlSpan(statement, end, end)))
     def expect(i: Int, word: String): Unit =
       if (!at(i).is(word)) at(i).span.fail(s"expected $word, found ${shown(at(i))}. $Form")
     expect(0, "CREATE")
