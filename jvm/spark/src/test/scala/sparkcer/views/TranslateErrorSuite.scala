@@ -77,7 +77,7 @@ class TranslateErrorSuite extends SparkSuite {
     "SELECT g, avg(t) AS m FROM M [WINDOW 5 minutes] GROUP BY g" ->
       "[CER_TYPE_MISMATCH] Line 1, column 28: avg takes a number, and this is TIMESTAMP.",
     "SELECT g, sum(array(loss)) AS m FROM M [WINDOW 5 minutes] GROUP BY g" ->
-      "?",
+      "[CER_TYPE_MISMATCH] Line 1, column 28: Cannot resolve \"sum(array(loss))\" due to data type mismatch: The first parameter requires the \"NUMERIC\" or \"ANSI INTERVAL\" type, however \"array(loss)\" has the type \"ARRAY<INT>\".",
     "SELECT g, count(*) AS n FROM M [WINDOW 5 minutes] GROUP BY g HAVING m > 1" ->
       "[CER_UNKNOWN_COLUMN] Line 1, column 86: 'm' is not in GROUP BY. Outside of GROUP BY a column can stand inside count, sum, avg, min or max.",
     "SELECT g, count(*) AS n FROM M [WINDOW 5 minutes] WHERE count(*) > 1 GROUP BY g" ->

@@ -6,6 +6,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row}
 
+import sparkcer.engine.testkit.Properties
 import sparkcer.spark.SparkSuite
 
 /** Translated views through the maintainer: whatever the order in which rows come, each part of each view is what the
@@ -39,7 +40,7 @@ class TranslatedViewsSuite extends SparkSuite {
     numbers.map(n => n -> rows.getOrElse(n, Array.empty[Row]).map(_.toString).sorted.toSeq).toMap
   }
 
-  for (seed <- 1 to 2)
+  for (seed <- 1 to (if (Properties.Long) 6 else 1))
     test(s"late rows, in random order ($seed)") {
       val rng = new Random(seed)
       val v = Views.open(spark, Files.createTempDirectory("views").toString)
@@ -48,7 +49,7 @@ class TranslatedViewsSuite extends SparkSuite {
         "CREATE VIEW View1 AS SELECT g, h, count(*) AS ct, sum(loss) AS s FROM M PATTERN [a, b+] WHERE a.loss > 10 AND b.loss > 10 " +
           (Grouped +: windows.map(_.text)).mkString("; ")
       )
-      val all = MadeRows.parts(rng, 9, most = 1, silent = 0.1).toVector.flatMap { case (p, rows) => rows.map(p -> _) }
+      val all = MadeRows.parts(rng, 8, most = 1, silent = 0.1).toVector.flatMap { case (p, rows) => rows.map(p -> _) }
       // The first part whole, then the others mixed up.
       val (first, others) = all.partition(_._1 == MadeRows.First)
       val batches = first +: rng.shuffle(others).grouped(others.length / 3 + 1).toVector
