@@ -179,7 +179,8 @@ final class WindowSum(spark: SparkSession, table: LossTable, window: Int) extend
           .agg(sum("ct").as("ct"), sum("total").cast("DECIMAL(38,0)").as("total"))
     save(helper, "Helper", i)
     if (i >= window) {
-      val (cur, old) = (saved("Helper", i, i, Helper).as("Cur"), saved("Helper", i - window, i - window, Helper).as("Old"))
+      val (cur, old) =
+        (saved("Helper", i, i, Helper).as("Cur"), saved("Helper", i - window, i - window, Helper).as("Old"))
       save(
         cur
           .join(old, col("Cur.link") <=> col("Old.link"), "left_outer")

@@ -2,9 +2,9 @@ package sparkcer.benchmarks
 
 import org.apache.spark.sql.DataFrame
 
-/** Views in three ways, as in Section 7 of the ViewDF paper: recomputed by the plain query (naive), updated by DataFrame
-  * code over known folders (hard-coded), and kept by [[sparkcer.views.Views]]. New rows are stored before the clock
-  * starts; all ways write their result. The three take turns, and the best round counts.
+/** Views in three ways, as in Section 7 of the ViewDF paper: recomputed by the plain query (naive), updated by
+  * DataFrame code over known folders (hard-coded), and kept by [[sparkcer.views.Views]]. New rows are stored before the
+  * clock starts; all ways write their result. The three take turns, and the best round counts.
   *
   * {{{
   * sbt "benchmarks/runMain sparkcer.benchmarks.ViewsBenchmark --rows 500000 --parts 60 --only view2|max"
@@ -58,9 +58,9 @@ object ViewsBenchmark {
   private def view2(run: SparkRun, o: Options, table: LossTable): Vector[Bar] = {
     val t = measure(table, new LossRuns(run.spark, table, translated = false), o.rounds, scope = None)
     Vector(
-      Bar(s"View2, update ${o.parts}: time", s"${t.told}; naive / ViewDF", t.naive / t.views, 10, atLeast = true),
+      Bar(s"View2 after ${o.parts} parts: time", s"${t.told}; naive / ViewDF", t.naive / t.views, 10, atLeast = true),
       Bar(
-        s"View2, update ${o.parts}: rows read",
+        s"View2 after ${o.parts} parts: rows read",
         f"naive ${t.naiveRows}%d, ViewDF ${t.viewRows}%d",
         t.naiveRows.toDouble / t.viewRows,
         10,
@@ -81,8 +81,9 @@ object ViewsBenchmark {
   private def told(b: Bar): Bar = { println(b); b }
 
   private def sweepSize(run: SparkRun, o: Options): Vector[Bar] =
-    sweep("Pattern by rows a part (scope 20)", Seq(o.sweepRows / 4, o.sweepRows / 2, o.sweepRows, o.sweepRows * 2)) { n =>
-      pattern(run, n, 10, 20, o)
+    sweep("Pattern by rows a part (scope 20)", Seq(o.sweepRows / 4, o.sweepRows / 2, o.sweepRows, o.sweepRows * 2)) {
+      n =>
+        pattern(run, n, 10, 20, o)
     }
 
   private def sweepScope(run: SparkRun, o: Options): Vector[Bar] =
@@ -92,7 +93,9 @@ object ViewsBenchmark {
     sweep("Pattern by percent of high rows (scope 4)", Seq(10, 50, 100))(pattern(run, o.sweepRows, _, 4, o))
 
   private def sweepWindow(run: SparkRun, o: Options): Vector[Bar] = {
-    def times(w: Int, way: LossTable => ViewWays) = on(run, o.sweepRows, Few, w) { t => measure(t, way(t), o.rounds, None) }
+    def times(w: Int, way: LossTable => ViewWays) = on(run, o.sweepRows, Few, w) { t =>
+      measure(t, way(t), o.rounds, None)
+    }
     val sizes = Seq(5, 20, 60)
     sweep("MAX by window", sizes)(w => times(w, new WindowMax(run.spark, _, w))) ++
       sweep("SUM by window", sizes)(w => times(w, new WindowSum(run.spark, _, w)))
@@ -112,7 +115,9 @@ object ViewsBenchmark {
     println(s"\n$title")
     values.foreach { v =>
       val t = measure(v)
-      println(f"  $v%7d: ${t.told}; naive / ViewDF ${t.naive / t.views}%6.2f, ViewDF / hard-coded ${t.views / t.hardCoded}%5.2f")
+      println(
+        f"  $v%7d: ${t.told}; naive / ViewDF ${t.naive / t.views}%6.2f, ViewDF / hard-coded ${t.views / t.hardCoded}%5.2f"
+      )
     }
     Vector.empty
   }
@@ -126,14 +131,16 @@ object ViewsBenchmark {
     ways.begin(backfill = scope.isEmpty)
     (first until table.next).foreach(i => ways.hardCoded(i, i == first))
     var read = 0L
-    val times = Vector.fill(rounds + Warming) {
-      val i = table.next
-      table.arrive(1)
-      val n = seconds(ways.runNaive(i, scope.getOrElse(i + 1)))
-      val h = seconds(ways.hardCoded(i, isFirst = false))
-      val v = seconds { read = ways.maintain() }
-      (n, h, v)
-    }.drop(Warming)
+    val times = Vector
+      .fill(rounds + Warming) {
+        val i = table.next
+        table.arrive(1)
+        val n = seconds(ways.runNaive(i, scope.getOrElse(i + 1)))
+        val h = seconds(ways.hardCoded(i, isFirst = false))
+        val v = seconds { read = ways.maintain() }
+        (n, h, v)
+      }
+      .drop(Warming)
     val last = table.next - 1
     if (scope.isEmpty) {
       same(ways.viewRows(last), ways.hardCodedRows(last), "hard-coded")
@@ -157,13 +164,13 @@ object ViewsBenchmark {
   }
 
   private def read(args: List[String], o: Options): Options = args match {
-    case Nil                          => o
-    case "--rows" :: n :: rest        => read(rest, o.copy(rows = n.toInt))
-    case "--sweep-rows" :: n :: rest  => read(rest, o.copy(sweepRows = n.toInt))
-    case "--parts" :: n :: rest       => read(rest, o.copy(parts = n.toInt))
-    case "--rounds" :: n :: rest      => read(rest, o.copy(rounds = n.toInt))
-    case "--only" :: regex :: rest    => read(rest, o.copy(only = regex))
-    case other :: _                   =>
+    case Nil                         => o
+    case "--rows" :: n :: rest       => read(rest, o.copy(rows = n.toInt))
+    case "--sweep-rows" :: n :: rest => read(rest, o.copy(sweepRows = n.toInt))
+    case "--parts" :: n :: rest      => read(rest, o.copy(parts = n.toInt))
+    case "--rounds" :: n :: rest     => read(rest, o.copy(rounds = n.toInt))
+    case "--only" :: regex :: rest   => read(rest, o.copy(only = regex))
+    case other :: _                  =>
       throw new IllegalArgumentException(
         s"'$other'? Use --rows N, --sweep-rows N, --parts N, --rounds N, --only REGEX (of sections)."
       )

@@ -124,7 +124,8 @@ private[views] object Aggregates {
     }
 
     /** The column's name where the query gives none. */
-    def implied: String = if (aggregate.name == "avg") s"avg_${needed.head.text.stripPrefix("sum_")}" else needed.head.text
+    def implied: String =
+      if (aggregate.name == "avg") s"avg_${needed.head.text.stripPrefix("sum_")}" else needed.head.text
 
     def text(of: Kept => String, needsValues: Boolean): String = aggregate.name match {
       case "sum" if needsValues => s"CASE WHEN ${of(needed(1))} > 0 THEN CAST(${of(needed.head)} AS ${result.sql}) END"

@@ -10,7 +10,8 @@ final private[views] class Output(query: ViewQuery, aggregates: Aggregates) {
   }
   named.zipWithIndex.foreach { case ((item, name), i) =>
     if (named.take(i).exists(n => ViewQuery.same(n._2, name)))
-      item.expression.span.fail(s"two columns would have the name $name; give one another with AS.", "CER_NAME_COLLISION")
+      item.expression.span
+        .fail(s"two columns would have the name $name; give one another with AS.", "CER_NAME_COLLISION")
   }
   query.having.foreach(_.outside.foreach { a =>
     if (query.group(a.path).isEmpty && aliased(a).isEmpty) notGrouped(a, named.map(_._2))

@@ -3,13 +3,12 @@ package sparkcer.views
 import org.apache.spark.sql.catalyst.util.quoteIfNeeded
 import org.apache.spark.sql.types.{DataType, DecimalType}
 
-
 /** A pattern over the rows of each group, one row in each part (Section 5.1), as a state machine in a helper view
   * (Algorithms 1 and 2) and the view itself, which reads off the accepting state (Algorithm 3).
   *
-  * A run in state k has bound the first k variables. A row of its group takes the self edge of a `+` variable if it can,
-  * else the edge to the next variable, else it is tried as the start of a new run; a run without a row in a part ends.
-  * The conditions of a variable stand on every edge that binds it.
+  * A run in state k has bound the first k variables. A row of its group takes the self edge of a `+` variable if it
+  * can, else the edge to the next variable, else it is tried as the start of a new run; a run without a row in a part
+  * ends. The conditions of a variable stand on every edge that binds it.
   */
 final private[views] class PatternQuery(query: ViewQuery) {
   import PatternQuery._
@@ -19,7 +18,7 @@ final private[views] class PatternQuery(query: ViewQuery) {
     val parts = SqlToken.split(query.pattern.get)(_.text == ",")
     val found = parts.map(p =>
       SqlToken.of(p) match {
-        case Vector(v) if v.isName                          => Variable(v.name, plus = false, p)
+        case Vector(v) if v.isName                           => Variable(v.name, plus = false, p)
         case Vector(v, plus) if v.isName && plus.text == "+" => Variable(v.name, plus = true, p)
         case _ => p.fail("expected a variable such as a or a+ : PATTERN [a, b, c+].")
       }
@@ -121,13 +120,23 @@ final private[views] class PatternQuery(query: ViewQuery) {
         val value = ofNew(k.argument.get)
         kind match {
           case Kept.Values =>
-            Column(k.name, s"CASE WHEN $value IS NULL THEN 0L ELSE 1L END", Some(names.fresh(s"new_${k.name}")), now => s"$prev + $now")
+            Column(
+              k.name,
+              s"CASE WHEN $value IS NULL THEN 0L ELSE 1L END",
+              Some(names.fresh(s"new_${k.name}")),
+              now => s"$prev + $now"
+            )
           case Kept.Sum =>
             val first = s"CAST($value AS ${sumType(k).sql})"
             val fresh = names.fresh(s"new_${k.name}")
             // NULL is no summand, as in sum().
             def sum(now: String) = s"coalesce($prev + $now, $prev, $now)"
-            Column(k.name, first, Some(fresh), now => if (isDecimal(k)) s"CAST(${sum(now)} AS ${sumType(k).sql})" else sum(now))
+            Column(
+              k.name,
+              first,
+              Some(fresh),
+              now => if (isDecimal(k)) s"CAST(${sum(now)} AS ${sumType(k).sql})" else sum(now)
+            )
           case Kept.Min => Column(k.name, value, Some(names.fresh(s"new_${k.name}")), now => s"least($prev, $now)")
           case _        => Column(k.name, value, Some(names.fresh(s"new_${k.name}")), now => s"greatest($prev, $now)")
         }
@@ -163,11 +172,14 @@ final private[views] class PatternQuery(query: ViewQuery) {
     val goes =
       if (edges.isEmpty) Seq(s"CAST(NULL AS INT) AS $next")
       else (s"CASE ${edges.head}" +: edges.tail.map("     " + _)) :+ s"END AS $next"
-    val join = if (query.groups.isEmpty) "true" else query.groups.map(g => s"New.${g.text} <=> Prev.${g.text}").mkString(" AND ")
+    val join =
+      if (query.groups.isEmpty) "true" else query.groups.map(g => s"New.${g.text} <=> Prev.${g.text}").mkString(" AND ")
     val inner =
       Translate.selectLines(
         (query.groups.map(g => s"New.${g.text} AS ${g.text}") ++
-          columns.flatMap(c => s"Prev.${c.text} AS ${c.text}" +: c.fresh.map(f => s"${c.first} AS ${quoteIfNeeded(f)}").toSeq) ++
+          columns.flatMap(c =>
+            s"Prev.${c.text} AS ${c.text}" +: c.fresh.map(f => s"${c.first} AS ${quoteIfNeeded(f)}").toSeq
+          ) ++
           carried.flatMap(c => Seq(s"Prev.${c.text} AS ${c.text}", s"${c.ofNew} AS ${c.freshText}")))
           .map(Seq(_)) ++ Seq(goes, Seq(s"${edge(0)} AS $starts"))
       ) ++ Seq(
@@ -196,7 +208,10 @@ final private[views] class PatternQuery(query: ViewQuery) {
 
   private def finished(part: String): Seq[String] =
     select(output.items(_.text)) ++
-      Seq(s"FROM $helper[$part]", s"WHERE $state = ${variables.length}${output.having(_.text).fold("")(h => s" AND ($h)")}")
+      Seq(
+        s"FROM $helper[$part]",
+        s"WHERE $state = ${variables.length}${output.having(_.text).fold("")(h => s" AND ($h)")}"
+      )
 
   def statements: Seq[String] = Seq(
     Translate.viewDF(helper, query.source.length, initialize, update),

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, Literal, Su
 import org.apache.spark.sql.catalyst.parser.{CatalystSqlParser, ParseException}
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** An expression of Spark SQL inside a statement: its text, with the places of the columns and aggregates in it. Text is
-  * edited and never printed from a tree, so what is generated reads as it was written.
+/** An expression of Spark SQL inside a statement: its text, with the places of the columns and aggregates in it. Text
+  * is edited and never printed from a tree, so what is generated reads as it was written.
   */
 final private[views] class SqlExpression(val span: SqlSpan) {
   if (span.isEmpty) span.fail("an expression is missing here.")

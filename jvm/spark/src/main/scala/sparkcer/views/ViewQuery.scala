@@ -75,7 +75,8 @@ private[views] object ViewQuery {
     expect(3, "AS")
     expect(4, "SELECT")
     val outer = SqlToken.outer(tokens.drop(5))
-    val from = outer.find(_.is("FROM")).map(tokens.indexOf).getOrElse(at(tokens.length).span.fail(s"FROM is missing. $Form"))
+    val from =
+      outer.find(_.is("FROM")).map(tokens.indexOf).getOrElse(at(tokens.length).span.fail(s"FROM is missing. $Form"))
     if (!at(from + 1).isName) at(from + 1).span.fail("expected the name of a table or view.")
     val sourceName = at(from + 1)
     val isPattern = at(from + 2).is("PATTERN")
@@ -116,9 +117,12 @@ private[views] object ViewQuery {
     order.zip(order.drop(1)).zip(heads.drop(1)).foreach { case ((a, b), head) =>
       if (b <= a) head.span.fail("the clauses are WHERE, GROUP BY, HAVING, each at most once and in this order.")
     }
-    heads.zip(heads.drop(1).map(_.span.start) :+ end).map { case (head, until) =>
-      head.text.toUpperCase -> SqlToken.trimmed(SqlSpan(statement, head.span.end, until))
-    }.toMap
+    heads
+      .zip(heads.drop(1).map(_.span.start) :+ end)
+      .map { case (head, until) =>
+        head.text.toUpperCase -> SqlToken.trimmed(SqlSpan(statement, head.span.end, until))
+      }
+      .toMap
   }
 
   private def groupsOf(span: SqlSpan, source: String, from: Source): Vector[Group] = {

@@ -8,9 +8,9 @@ import org.apache.spark.unsafe.types.UTF8String
 /** Aggregates over a sliding or hopping window (Section 5.2), over *panes*: the longest stretches of which both window
   * and slide are made.
   *
-  * All but one form of aggregate are *distributive*: the helper has them for each pane, and the view merges those of its
-  * window. Sums, counts and averages of exact types are *subtractable*: the helper has them since a group appeared, and
-  * the view takes the difference between two panes, whatever lies between.
+  * All but one form of aggregate are *distributive*: the helper has them for each pane, and the view merges those of
+  * its window. Sums, counts and averages of exact types are *subtractable*: the helper has them since a group appeared,
+  * and the view takes the difference between two panes, whatever lies between.
   *
   * A group that is not seen for a whole window leaves the prefix sums, and begins anew when it returns. So that a later
   * window subtracts nothing of its former life, the helper counts the panes of this one (`age`): what lies a window
@@ -58,12 +58,12 @@ final private[views] class WindowQuery(query: ViewQuery) {
   }
 
   private def aggregate(k: Kept): String = k.kind match {
-    case Kept.Rows              => "count(*)"
-    case Kept.Values            => s"count(${k.argument.get.span.text})"
-    case Kept.Sum if k.wide     => s"sum(CAST(${k.argument.get.span.text} AS DECIMAL(20,0)))"
-    case Kept.Sum               => s"sum(${k.argument.get.span.text})"
-    case Kept.Min               => s"min(${k.argument.get.span.text})"
-    case Kept.Max               => s"max(${k.argument.get.span.text})"
+    case Kept.Rows          => "count(*)"
+    case Kept.Values        => s"count(${k.argument.get.span.text})"
+    case Kept.Sum if k.wide => s"sum(CAST(${k.argument.get.span.text} AS DECIMAL(20,0)))"
+    case Kept.Sum           => s"sum(${k.argument.get.span.text})"
+    case Kept.Min           => s"min(${k.argument.get.span.text})"
+    case Kept.Max           => s"max(${k.argument.get.span.text})"
   }
 
   private object Distributive {
@@ -80,7 +80,9 @@ final private[views] class WindowQuery(query: ViewQuery) {
     def viewQuery(part: String): Seq[String] = {
       val last = ending(part, 0)
       val range = if (wide == 1) last else s"${ending(part, wide - 1)}..$last"
-      select(output.items(merged)) ++ Seq(s"FROM $helper[$range]") ++ groupBy ++ output.having(merged).map(h => s"HAVING $h")
+      select(output.items(merged)) ++ Seq(s"FROM $helper[$range]") ++ groupBy ++ output
+        .having(merged)
+        .map(h => s"HAVING $h")
     }
   }
 
@@ -111,24 +113,30 @@ final private[views] class WindowQuery(query: ViewQuery) {
     def initialize(part: String): Seq[String] = fresh(part)
 
     def update(part: String): Seq[String] = {
-      val before = select(groups ++ aggregates.columns.map(_.text) ++
-        (if (lives) Seq(s"$age + 1 AS $age", s"$idle + 1 AS $idle") else Nil)) ++
+      val before = select(
+        groups ++ aggregates.columns.map(_.text) ++
+          (if (lives) Seq(s"$age + 1 AS $age", s"$idle + 1 AS $idle") else Nil)
+      ) ++
         Seq(s"FROM $helper[$part-1]") ++
         (if (lives) Seq(s"WHERE $idle + 1 < $wide") else Nil)
-      select(groups ++ aggregates.columns.map(k => s"${stored(k, s"sum(${k.text})")} AS ${k.text}") ++
-        (if (lives) Seq(s"max($age) AS $age", s"min($idle) AS $idle") else Nil)) ++
+      select(
+        groups ++ aggregates.columns.map(k => s"${stored(k, s"sum(${k.text})")} AS ${k.text}") ++
+          (if (lives) Seq(s"max($age) AS $age", s"min($idle) AS $idle") else Nil)
+      ) ++
         Seq("FROM (") ++ (fresh(part) ++ Seq("UNION ALL") ++ before).map("  " + _) ++ Seq(")") ++ groupBy
     }
 
     def viewQuery(part: String): Seq[String] = {
       val difference = query.groups.map(g => s"Cur.${g.text} AS ${g.text}") ++
         aggregates.columns.map(k => s"Cur.${k.text} - coalesce(Old.${k.text}, 0) AS ${k.text}")
-      val same = if (lives) query.groups.map(g => s"Cur.${g.text} <=> Old.${g.text}") :+ s"Cur.$age >= $wide" else Vector("true")
+      val same =
+        if (lives) query.groups.map(g => s"Cur.${g.text} <=> Old.${g.text}") :+ s"Cur.$age >= $wide" else Vector("true")
       val inner = select(difference) ++ Seq(
         s"FROM $helper[${ending(part, 0)}] AS Cur",
         s"LEFT OUTER JOIN $helper[${ending(part, wide)}] AS Old ON ${same.mkString(" AND ")}"
       )
-      val conditions = (if (lives) Seq(s"${aggregates.rows.text} > 0") else Nil) ++ output.having(_.text).map(h => s"($h)")
+      val conditions =
+        (if (lives) Seq(s"${aggregates.rows.text} > 0") else Nil) ++ output.having(_.text).map(h => s"($h)")
       select(output.items(_.text)) ++ Seq("FROM (") ++ inner.map("  " + _) ++ Seq(")") ++
         (if (conditions.isEmpty) Nil else Seq(s"WHERE ${conditions.mkString(" AND ")}"))
     }
@@ -155,7 +163,8 @@ private[views] object WindowQuery {
     val tokens = SqlToken.of(span)
     val slide = tokens.indexWhere(_.is("SLIDE"))
     def between(from: Int, until: Int) =
-      if (from >= until) tokens(from - 1).span.fail(s"a time such as 60 minutes is missing after ${tokens(from - 1).text}.")
+      if (from >= until)
+        tokens(from - 1).span.fail(s"a time such as 60 minutes is missing after ${tokens(from - 1).text}.")
       else seconds(SqlSpan(span.statement, tokens(from).span.start, tokens(until - 1).span.end), length, source)
     if (slide < 0) (between(1, tokens.length), length)
     else (between(1, slide), between(slide + 1, tokens.length))

@@ -7,9 +7,9 @@ import org.apache.spark.sql.Row
 import sparkcer._
 import sparkcer.spark.SparkSuite
 
-/** A pattern as a view, and the same pattern as CEQL: contiguous, SELECT MAX, partitioned by the group. They agree where
-  * each group has one row in each part, and a row can be bound in one way only: all variables have the same condition
-  * and the last has a `+`, or no two conditions can hold of one row.
+/** A pattern as a view, and the same pattern as CEQL: contiguous, SELECT MAX, partitioned by the group. They agree
+  * where each group has one row in each part, and a row can be bound in one way only: all variables have the same
+  * condition and the last has a `+`, or no two conditions can hold of one row.
   */
 class PatternCeqlSuite extends SparkSuite {
   private case class Found(part: Long, g: String, h: Int, count: Long, sum: Option[Long])
@@ -23,7 +23,9 @@ class PatternCeqlSuite extends SparkSuite {
     val world = new PartWorld(spark, MadeRows.Length)
     world.table("M", MadeRows.Schema, parts)
     Translate(
-      s"""CREATE VIEW V AS SELECT g, h, count(*) AS ct, sum(loss) AS s FROM M PATTERN [${variables.map(_.inView).mkString(", ")}]
+      s"""CREATE VIEW V AS SELECT g, h, count(*) AS ct, sum(loss) AS s FROM M PATTERN [${variables
+          .map(_.inView)
+          .mkString(", ")}]
          |WHERE ${variables.map(v => s"${v.name}.${v.condition}").mkString(" AND ")} GROUP BY g, h""".stripMargin,
       world.source
     ).foreach(world.run)

@@ -18,7 +18,8 @@ class TranslatedViewsSuite extends SparkSuite {
   private val run = PatternOracle(Vector(PatternOracle.Variable(false, over10), PatternOracle.Variable(true, over10)))
 
   private case class Window(name: String, select: String, minutes: Int, slide: Int, rest: String) {
-    def text: String = s"CREATE VIEW $name AS SELECT $select FROM M [WINDOW $minutes minutes SLIDE $slide minutes] $rest"
+    def text: String =
+      s"CREATE VIEW $name AS SELECT $select FROM M [WINDOW $minutes minutes SLIDE $slide minutes] $rest"
   }
 
   private val windows = Seq(

@@ -10,7 +10,8 @@ import sparkcer.spark.SparkSuite
 class WindowQuerySuite extends SparkSuite {
   private case class Case(select: String, window: Long, slide: Long, rest: String, subtracts: Boolean)
 
-  private val Exact = "g, h, count(*) AS ct, count(loss) AS n, sum(loss) AS s, avg(loss) AS m, sum(dec) AS p, avg(dec) AS q"
+  private val Exact =
+    "g, h, count(*) AS ct, count(loss) AS n, sum(loss) AS s, avg(loss) AS m, sum(dec) AS p, avg(dec) AS q"
   private val Grouped = "GROUP BY g, h"
 
   private val cases = Seq(
@@ -23,7 +24,13 @@ class WindowQuerySuite extends SparkSuite {
     Case(Exact, 2, 4, Grouped, subtracts = false),
     Case(s"$Exact, min(d) AS low, max(dec) AS high", 6, 4, Grouped, subtracts = false),
     Case("g, h, sum(d) AS s, avg(d) AS m, count(d) AS n", 5, 1, Grouped, subtracts = false),
-    Case("h, sum(loss * 2 + h) AS s, count(*) AS ct", 5, 1, "WHERE loss > 3 AND g IS NOT NULL GROUP BY h", subtracts = true),
+    Case(
+      "h, sum(loss * 2 + h) AS s, count(*) AS ct",
+      5,
+      1,
+      "WHERE loss > 3 AND g IS NOT NULL GROUP BY h",
+      subtracts = true
+    ),
     Case("g, h, sum(loss) AS s", 5, 1, s"$Grouped HAVING s > 40 AND count(*) < 8 AND h = 1", subtracts = true),
     Case("g, h, max(loss) AS s", 5, 1, s"$Grouped HAVING s > 15 AND count(*) < 8", subtracts = false),
     Case("count(*) AS ct, sum(loss) AS s", 3, 1, "WHERE loss > 20", subtracts = true),
@@ -40,7 +47,10 @@ class WindowQuerySuite extends SparkSuite {
       world.table("M", MadeRows.Schema, parts)
       val slide = if (c.slide == 1) "" else s" SLIDE ${c.slide} minutes"
       val made =
-        Translate(s"CREATE VIEW V AS SELECT ${c.select} FROM M [WINDOW ${c.window} minutes$slide] ${c.rest}", world.source)
+        Translate(
+          s"CREATE VIEW V AS SELECT ${c.select} FROM M [WINDOW ${c.window} minutes$slide] ${c.rest}",
+          world.source
+        )
       assertEquals(made.head.contains("UNION ALL"), c.subtracts)
       made.foreach(world.run)
       val found = world.parts("V")
@@ -56,10 +66,12 @@ class WindowQuerySuite extends SparkSuite {
     }
 
   /** Averages of BIGINT are exact here and rounded in Spark. */
-  private def rounded(row: Row): String = row.toSeq.map {
-    case d: Double => f"$d%.12e"
-    case other     => String.valueOf(other)
-  }.mkString(", ")
+  private def rounded(row: Row): String = row.toSeq
+    .map {
+      case d: Double => f"$d%.12e"
+      case other     => String.valueOf(other)
+    }
+    .mkString(", ")
 
   test("the types are those of the plain query") {
     val world = new PartWorld(spark, MadeRows.Length)
