@@ -79,8 +79,8 @@ $(RUN) -m pytest tests; python=$$?; \
 [ $$scala = 0 ] && [ $$integration = 0 ] && [ $$python = 0 ]
 endef
 
-test: $(READY) ## all tests, Scala and Python, with short forms of the kill loop, the soak and the version matrix
-	@$(call TEST,integration/test_kill.py integration/test_soak.py)
+test: $(READY) ## all tests, Scala and Python, with short forms of the kill loops, the soak and the version matrix
+	@$(call TEST,integration/test_kill.py integration/test_soak.py integration/test_views_kill.py)
 
 test-scala: $(READY) ## the Scala tests; ARGS='*Parser*' picks suites
 	@scripts/sbt $(if $(ARGS),"testOnly $(ARGS)",test)

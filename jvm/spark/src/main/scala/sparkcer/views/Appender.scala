@@ -124,8 +124,10 @@ private[views] object Arrival {
     def part(index: Long): Part = more(table.open.find(_.index == index).getOrElse(Part(index, Vector.empty, 0, version, now)))
     val news = (staged.keySet ++ table.open.map(_.index)).toVector.sorted
     val known = table.parts.map(more)
-    val first = (news.filter(_ <= sealUntil).headOption ++ table.first).minOption
+    // A table whose parts were all dropped goes on after the last of them.
+    val first = (news.filter(_ <= sealUntil).headOption ++ table.begin).minOption
     val last = table.newest.fold(sealUntil)(_.max(sealUntil))
+    first.foreach(f => refuseGap(table, f, last))
     val parts = first.fold(Vector.empty[Part]) { f =>
       val below = table.first.fold(Vector.empty[Part])(t => Range(f, t - 1).indexes.map(part).toVector)
       val above = Range(table.newest.fold(f)(_ + 1), last).indexes.map(part).toVector
@@ -138,4 +140,13 @@ private[views] object Arrival {
     val changed = table.parts.filter(p => staged.contains(p.index)).map(p => PartName(table.name, p.index))
     Dependencies.settle(Dependencies.mark(arrived, changed))
   }
+
+  /** A wrong time, such as milliseconds taken for seconds, would make empty parts without end. */
+  private def refuseGap(table: Table, first: Long, last: Long): Unit =
+    if (last - first - table.parts.length > MostEmpty)
+      throw ViewsException.append(
+        s"Parts of ${table.name} would go from ${PartTime.words(first, table.length)} to ${PartTime.words(last, table.length)}, most of them empty: are the times right? Nothing was appended."
+      )
+
+  private val MostEmpty = 100000L
 }

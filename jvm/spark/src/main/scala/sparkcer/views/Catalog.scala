@@ -88,7 +88,10 @@ private[views] final case class Table(
   }
 
   /** The part that a view makes next, if it is settled. */
-  def next: Option[Long] = newest.map(_ + 1).orElse(start)
+  def next: Option[Long] = newest.map(_ + 1).orElse(start.map(s => floor.fold(s)(_.max(s))))
+
+  /** The first part that is there or is to come, as far as it is known. */
+  def begin: Option[Long] = first.orElse(if (isView) next else floor)
 
   def query(index: Long): Query = {
     val d = definition.get

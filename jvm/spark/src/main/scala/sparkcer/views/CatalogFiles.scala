@@ -8,7 +8,7 @@ import java.util.UUID
 import scala.annotation.tailrec
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{CreateFlag, FileAlreadyExistsException, FileContext, Options, Path}
+import org.apache.hadoop.fs.{CreateFlag, FileAlreadyExistsException, FileContext, FileStatus, Options, Path}
 import org.json4s.{DefaultFormats, Formats}
 import org.json4s.jackson.Serialization
 
@@ -57,6 +57,11 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
   /** Versions that are kept for readers, newest first. */
   def kept(): Vector[Catalog] = versions().sorted.reverse.flatMap(read)
 
+  /** Removes what writers left that were cut short before a time. */
+  def sweep(before: Long): Unit = list()
+    .filter(f => f.getPath.getName.endsWith(".tmp") && f.getModificationTime < before)
+    .foreach(f => files.delete(f.getPath, false))
+
   private def read(version: Long): Option[Catalog] =
     try {
       val in = files.open(file(version))
@@ -99,10 +104,13 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
   private def local(path: Path) = files.makeQualified(path).toUri.getPath
 
   private def versions(): Vector[Long] =
+    list().flatMap(f => Name.findFirstMatchIn(f.getPath.getName).map(_.group(1).toLong))
+
+  private def list(): Vector[FileStatus] =
     try {
-      val found = Vector.newBuilder[Long]
-      val list = files.listStatus(folder)
-      while (list.hasNext) Name.findFirstMatchIn(list.next().getPath.getName).foreach(m => found += m.group(1).toLong)
+      val found = Vector.newBuilder[FileStatus]
+      val all = files.listStatus(folder)
+      while (all.hasNext) found += all.next()
       found.result()
     } catch { case _: FileNotFoundException => Vector.empty }
 

@@ -2,6 +2,8 @@ package sparkcer.views
 
 import java.util.UUID
 
+import scala.collection.immutable.VectorMap
+
 import org.apache.spark.sql.sparkcer.Bridge
 import org.apache.spark.sql.types.StructType
 
@@ -44,7 +46,7 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
 
   /** The views of one text, which may use each other in any order. */
   private final class Work(catalog: Catalog) {
-    private var statements = Map.empty[String, Statement]
+    private var statements = VectorMap.empty[String, Statement]
     private var schemas = Map.empty[String, StructType]
 
     def read(pieces: Vector[StatementParser.Piece]): Vector[Statement] = {
@@ -102,7 +104,7 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
             fail(s"${r.text} is a part of '${r.table}', and there is no such table or view; there are ${names.mkString(", ")}")
           }
           if (!r.low.keepsPace(s.length, length) || !r.high.keepsPace(s.length, length))
-            fail(s"${r.text} does not go with the lengths: a part of ${s.name} is ${Durations.words(s.length)} and one of ${r.table} ${Durations.words(length)}${Pace.hint(r, s.length, length)}")
+            fail(s"${r.text} does not go with the lengths: a part of ${s.name} is ${Durations.words(s.length)} and one of ${r.table} ${Durations.words(length)}${Pace.hint(r.table, q.variable, s.length, length)}")
           if (!r.low.atMost(r.high)) fail(s"the range ${r.text} is empty: it goes from low to high")
           if (r.to(s.name) && (q eq s.initialize)) fail(s"INITIALIZE makes the first part, so there is no ${r.text} yet")
           if (r.to(s.name) && !r.high.atMost(Subscript(1, -1, 1)))
@@ -115,14 +117,12 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
 
 /** What a reference should look like for the lengths. */
 private object Pace {
-  def hint(r: Reference, view: Long, source: Long): String = {
-    val j = "j"
+  def hint(table: String, j: String, view: Long, source: Long): String =
     if (view % source == 0) {
       val n = view / source
-      if (n == 1) s"; write ${r.table}[$j]" else s"; write ${r.table}[$j*$n..$j*$n+${n - 1}]"
-    } else if (source % view == 0) s"; write ${r.table}[$j/${source / view}]"
-    else s"; one must be a multiple of the other"
-  }
+      if (n == 1) s"; write $table[$j]" else s"; write $table[$j*$n..$j*$n+${n - 1}]"
+    } else if (source % view == 0) s"; write $table[$j/${source / view}]"
+    else "; one must be a multiple of the other"
 }
 
 /** Names of tables, views and columns. */

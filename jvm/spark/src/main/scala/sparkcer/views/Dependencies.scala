@@ -9,6 +9,10 @@ private[views] object Dependencies {
 
   /** The existing parts of views that are computed from a part of a table. */
   def dependents(catalog: Catalog, table: String, index: Long): Vector[PartName] =
+    made(catalog, table, index).filter(isThere(catalog, _))
+
+  /** The parts of views that were computed from a part of a table, dropped ones too. */
+  private def made(catalog: Catalog, table: String, index: Long): Vector[PartName] =
     for {
       view <- catalog.tables.filter(_.isView)
       j <- candidates(view, table, index)
@@ -17,12 +21,15 @@ private[views] object Dependencies {
 
   private def candidates(view: Table, table: String, index: Long): Vector[Long] = {
     val definition = view.definition.get
-    (definition.initialize.references ++ definition.update.references)
-      .filter(_.to(table))
-      .flatMap(r => view.between(Range(r.high.firstFrom(index), r.low.lastWithin(index))).map(_.index))
-      .distinct
-      .sorted
+    val ranges = for {
+      r <- (definition.initialize.references ++ definition.update.references).filter(_.to(table))
+      start <- view.start
+      next <- view.next
+    } yield Range(r.high.firstFrom(index).max(start), r.low.lastWithin(index).min(next - 1))
+    ranges.flatMap(_.indexes).distinct.sorted
   }
+
+  private def isThere(catalog: Catalog, name: PartName) = catalog(name.table).part(name.index).isDefined
 
   /** The stale parts, and all that may become so when these are computed anew. */
   def dirty(catalog: Catalog): Set[PartName] = {
@@ -35,15 +42,30 @@ private[views] object Dependencies {
     all
   }
 
-  /** The catalog with everything marked that depends on parts whose rows have changed. */
+  /** The catalog with everything marked that depends on parts whose rows have changed. What depends on them by a part
+    * that was dropped is marked too: it cannot be computed anew, and the maintainer will say so.
+    */
   def mark(catalog: Catalog, changed: Seq[PartName]): Catalog =
     changed.foldLeft(catalog) { (c, cause) =>
-      dependents(c, cause.table, cause.index).foldLeft(c) { (d, name) =>
+      reached(c, cause).foldLeft(c) { (d, name) =>
         val view = d(name.table)
         val part = view.part(name.index).get
         if (part.stale.contains(cause)) d else d.updated(view.updated(part.copy(stale = part.stale :+ cause)))
       }
     }
+
+  private def reached(catalog: Catalog, cause: PartName): Set[PartName] = {
+    var found = Set.empty[PartName]
+    var seen = Set.empty[PartName]
+    var front = Set(cause)
+    while (front.nonEmpty) {
+      val (there, dropped) = front.flatMap(p => made(catalog, p.table, p.index)).partition(isThere(catalog, _))
+      found ++= there
+      seen ++= front
+      front = dropped -- seen
+    }
+    found
+  }
 
   /** A table and all views that are computed from it, sources first. */
   def above(catalog: Catalog, name: String): Vector[String] =

@@ -44,7 +44,7 @@ private[views] object Overview {
   /** The part that comes next, and the bits of its bitmap that are not set. */
   private def next(c: Catalog, t: Table): String = t.next match {
     case None =>
-      val waiting = t.definition.get.initialize.references.map(r => c(r.table)).filter(s => s.first.isEmpty && s.start.isEmpty)
+      val waiting = t.definition.get.initialize.references.map(r => c(r.table)).filter(_.begin.isEmpty)
       s"not settled, until there are parts of ${waiting.map(_.name).distinct.mkString(", ")}"
     case Some(index) =>
       val clause = if (t.updates.forall(index < _)) "INITIALIZE" else "UPDATE"

@@ -3,22 +3,28 @@ package sparkcer.views
 import java.time.{Instant, ZoneOffset}
 import java.time.format.DateTimeFormatter
 
+import scala.util.Try
+
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.sparkcer.CerException
+import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.types._
+
+import sparkcer.spark.AsLong
 
 /** Parts and times: part n of a length begins n lengths after the Unix epoch. */
 private[views] object PartTime {
   private val Micros = 1000000L
 
-  /** The microseconds of a time column since the Unix epoch; numbers are Unix seconds. */
-  def micros(c: Column, t: DataType): Option[Column] = t match {
-    case TimestampType                                => Some(unix_micros(c))
-    case TimestampNTZType                             => Some(unix_micros(to_utc_timestamp(c.cast(TimestampType), current_timezone())))
-    case DateType                                     => Some(unix_date(c).cast(LongType) * lit(86400L * Micros))
-    case LongType | IntegerType | ShortType | ByteType => Some(c.cast(LongType) * lit(Micros))
-    case _                                            => None
+  /** The microseconds of a time column since the Unix epoch. Numbers are Unix seconds, times without a zone UTC. */
+  def micros(c: Column, t: DataType): Option[Column] = {
+    def long = Bridge.column(AsLong(Bridge.expression(c)))
+    t match {
+      case TimestampType | TimestampNTZType              => Some(long)
+      case DateType                                      => Some(long * lit(86400L * Micros))
+      case LongType | IntegerType | ShortType | ByteType => Some(long * lit(Micros))
+      case _                                             => None
+    }
   }
 
   /** The number of the part that a time in microseconds is in, exactly and for times before 1970 too. */
@@ -38,9 +44,10 @@ private[views] object PartTime {
 
   def added(columns: StructType): StructType = columns.add(References.PartTimestamp, TimestampType)
 
-  /** The begin of a part, in UTC. */
+  /** The begin of a part, in UTC; in seconds where it is beyond all calendars. */
   def words(index: Long, length: Long): String =
-    Format.format(Instant.ofEpochSecond(Math.multiplyExact(index, length)).atOffset(ZoneOffset.UTC))
+    Try(Format.format(Instant.ofEpochSecond(Math.multiplyExact(index, length)).atOffset(ZoneOffset.UTC)))
+      .getOrElse(s"${BigInt(index) * length} seconds")
 
   private val Format = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss'Z'")
 

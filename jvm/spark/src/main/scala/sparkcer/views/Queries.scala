@@ -76,7 +76,7 @@ private[views] final class Queries(spark: SparkSession, storage: Storage) {
           case Seq(key) if parts.contains(key) => Some(part(parts(key)))
           case Seq(name) if known(name) && !own(name.toLowerCase) =>
             throw ViewsException.definition(
-              s"In the ${query.clause}: $name has parts, and the query does not say which; write for example $name[j]."
+              s"In the ${query.clause}: $name has parts, and the query does not say which; write for example $name[${query.variable}]."
             )
           case _ => None
         }

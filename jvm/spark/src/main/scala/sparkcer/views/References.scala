@@ -21,7 +21,8 @@ private[views] object References {
       done = to
     }
     sql ++= text.substring(done, tokens.last.end)
-    Query(sql.toString, found.map(_._1), tokens.exists(_.name.exists(_.equalsIgnoreCase(PartTimestamp))), clause)
+    val timestamps = tokens.exists(_.name.exists(_.equalsIgnoreCase(PartTimestamp)))
+    Query(sql.toString, found.map(_._1), timestamps, variable.getOrElse(""), clause)
   }
 
   val PartTimestamp = "PART_TIMESTAMP"

@@ -13,31 +13,30 @@ private[views] final class Retention(files: CatalogFiles) {
   def drop(name: String, before: Long, cascade: Boolean): Vector[String] =
     files.commit { (now, _) =>
       var dropped = Vector.empty[String]
-      // What is dropped of each table: parts below a number.
+      // What is to go of each table: parts below a number.
       var cuts = Map(now(name).name -> before)
+      var restarted = Set.empty[String]
       var catalog = now
       while (cuts.nonEmpty) {
         val (table, cut) = cuts.head
         cuts = cuts.tail
-        val needed = dependents(catalog, table, cut)
+        val needed = dependents(catalog, table, cut, restarted(table))
         if (needed.nonEmpty && !cascade) throw refused(table, cut, catalog(table).length, needed)
-        val (next, words) = without(catalog, table, cut)
+        val ends = needed.map {
+          case Stuck(view, _)         => view -> catalog(view).next.get
+          case StalePart(view, index) => view -> (index + 1)
+        }
+        restarted ++= needed.collect { case Stuck(view, _) => view }
+        cuts = ends.foldLeft(cuts) { case (c, (view, end)) => c.updated(view, c.get(view).fold(end)(_.max(end))) }
+        val (next, words) = without(catalog, table, cut, restarted(table))
         catalog = next
         dropped ++= words
-        needed.foreach {
-          case Stuck(view, _) =>
-            // Nothing can follow its last part: it begins anew, and what was made of it goes with it.
-            val end = catalog(view).next.get
-            cuts = cuts.updated(view, cuts.get(view).fold(end)(_.max(end)))
-          case StalePart(view, index) =>
-            cuts = cuts.updated(view, cuts.get(view).fold(index + 1)(_.max(index + 1)))
-        }
       }
-      if (dropped.isEmpty) (now, dropped) else (Dependencies.settle(catalog), dropped)
+      if (catalog eq now) (now, dropped) else (Dependencies.settle(catalog), dropped)
     }
 
-  /** What still needs parts of a table below a number. */
-  private def dependents(catalog: Catalog, table: String, cut: Long): Vector[Needs] = {
+  /** What still needs parts of a table below a number; all that uses it, if it starts again. */
+  private def dependents(catalog: Catalog, table: String, cut: Long, restarts: Boolean): Vector[Needs] = {
     val dirty = Dependencies.dirty(catalog)
     def needs(view: Table, index: Long) = Dependencies.inputs(view, index).exists { case (source, range) =>
       source.equalsIgnoreCase(table) && catalog(source).between(Range(range.first, range.last.min(cut - 1))).nonEmpty
@@ -47,7 +46,9 @@ private[views] final class Retention(files: CatalogFiles) {
       val coming = (view.next ++ view.updates.filter(u => view.next.exists(_ < u))).filter(needs(view, _))
       val own = if (view.name.equalsIgnoreCase(table)) cut else Long.MinValue
       val stale = view.parts.map(_.index).filter(i => i >= own && dirty(PartName(view.name, i)) && needs(view, i))
+      val uses = view.definition.get.sources.exists(_.equalsIgnoreCase(table))
       if (coming.nonEmpty) Vector(Stuck(view.name, coming.head))
+      else if (restarts && uses) view.next.map(Stuck(view.name, _)).toVector
       else stale.lastOption.map(StalePart(view.name, _)).toVector
     }
   }
@@ -62,23 +63,22 @@ private[views] final class Retention(files: CatalogFiles) {
         .mkString(", ") + ". Run maintain() first, or drop less; with cascade these views lose their parts too and start again."
     )
 
-  private def without(catalog: Catalog, name: String, cut: Long): (Catalog, Vector[String]) = {
+  /** A view that starts again is as if it had just been created. */
+  private def without(catalog: Catalog, name: String, cut: Long, restarts: Boolean): (Catalog, Vector[String]) = {
     val table = catalog(name)
-    val gone = table.parts.takeWhile(_.index < cut)
-    val open = table.open.filter(_.index < cut)
-    if (gone.isEmpty && open.isEmpty) (catalog, Vector.empty)
+    val gone = table.parts.takeWhile(_.index < cut) ++ table.open.filter(_.index < cut)
+    if (gone.isEmpty && !restarts) (catalog, Vector.empty)
     else {
-      val kept = table.parts.drop(gone.length)
+      val floor = (table.floor ++ gone.lastOption.map(_.index + 1)).maxOption
       val left = table.copy(
-        parts = kept,
-        open = table.open.diff(open),
-        floor = Some(table.floor.fold(cut)(_.max(cut))),
-        // A view without parts starts anew.
-        start = if (kept.isEmpty) None else table.start,
-        updates = if (kept.isEmpty) None else table.updates
+        parts = table.parts.filterNot(_.index < cut),
+        open = table.open.filterNot(_.index < cut),
+        floor = if (restarts) None else floor,
+        start = if (restarts) None else table.start,
+        updates = if (restarts) None else table.updates
       )
-      val words = Missing.words(table.name, Range((gone ++ open).head.index, (gone ++ open).last.index))
-      (Sweeper.drop(catalog, left, System.currentTimeMillis()), Vector(words))
+      val words = gone.headOption.map(p => Missing.words(table.name, Range(p.index, gone.last.index)))
+      (Sweeper.drop(catalog, left, System.currentTimeMillis()), words.toVector)
     }
   }
 }

@@ -5,11 +5,27 @@ import org.apache.spark.sql.functions.max
 
 /** Takes the micro-batches of a stream into a table. A part is complete when the largest time seen is so much past its
   * end; before, its rows are stored and views do not see them. Rows for parts that were dropped are kept aside. The
-  * number of the micro-batch is in the same commit as its rows, so one that Spark runs again changes nothing.
+  * number of the micro-batch is in the same commit as its rows, so one that Spark runs again changes nothing. After each
+  * the views are maintained.
   */
-private[views] final class Sink(files: CatalogFiles, storage: Storage, appender: Appender, name: String, delay: Long) {
+final class Sink private[views] (
+    files: CatalogFiles,
+    storage: Storage,
+    appender: Appender,
+    name: String,
+    delay: Long,
+    maintain: () => Unit
+) extends ((DataFrame, Long) => Unit) {
 
-  def add(rows: DataFrame, batch: Long): Unit = {
+  def apply(rows: DataFrame, batch: Long): Unit = take(rows, batch)
+
+  /** The same under a name that Python can call. */
+  def take(rows: DataFrame, batch: Long): Unit = {
+    store(rows, batch)
+    maintain()
+  }
+
+  private def store(rows: DataFrame, batch: Long): Unit = {
     // The id of a query is in its checkpoint: it tells streams apart, and a restart from a new stream.
     val query = Option(rows.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")).getOrElse("")
     val table = appender.base(files.load(), name)

@@ -40,6 +40,8 @@ private[views] final case class Reference(
   * @param sql
   *   the query with each reference as one identifier, after as many blank lines and columns as stand before it in the
   *   statement: so Spark's own errors have the right place
+  * @param variable
+  *   the name of the view's own subscript
   * @param clause
   *   for errors: `UPDATE of view Helper`
   */
@@ -47,6 +49,7 @@ private[views] final case class Query(
     sql: String,
     references: Vector[Reference],
     timestamps: Boolean,
+    variable: String,
     clause: String
 )
 

@@ -12,6 +12,7 @@ private[views] final class Sweeper(files: CatalogFiles, storage: Storage) {
       old.foreach(r => storage.delete(r.folder))
       files.commit((c, _) => (c.copy(removed = c.removed.diff(old)), ()))
     }
+    files.sweep(now - LeftMillis)
     // Listed first: a folder that is committed after that is too young to be here.
     val found = files.load().tables.flatMap(t => storage.list(t.name).filter(_.isDirectory).map(t.name -> _))
     val ancient = found.filter(_._2.getModificationTime < now - LeftMillis)

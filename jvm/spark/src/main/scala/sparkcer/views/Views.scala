@@ -7,9 +7,10 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
-import org.apache.spark.sql.functions.{lit, try_to_timestamp}
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.sparkcer.Bridge
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
 
 /** Tables and views in parts of time, under one folder, and the upkeep of the views.
   *
@@ -112,11 +113,13 @@ final class Views private (spark: SparkSession, root: Path) {
   def read(name: String, part: java.sql.Timestamp): DataFrame = read(name, partAt(name, part))
 
   /** A time as this session reads it. */
-  def timestamp(text: String): java.sql.Timestamp =
-    spark.range(1).select(try_to_timestamp(lit(text))).head().getTimestamp(0) match {
-      case null => throw ViewsException.catalog(s"'$text' is no time; write '2015-01-01 00:00'.")
-      case time => time
-    }
+  def timestamp(text: String): java.sql.Timestamp = {
+    val zone = DateTimeUtils.getZoneId(spark.conf.get("spark.sql.session.timeZone"))
+    DateTimeUtils
+      .stringToTimestamp(UTF8String.fromString(text), zone)
+      .map(DateTimeUtils.toJavaTimestamp)
+      .getOrElse(throw ViewsException.catalog(s"'$text' is no time; write '2015-01-01 00:00'."))
+  }
 
   private def partAt(name: String, time: java.sql.Timestamp): Long =
     Math.floorDiv(time.getTime, files.load()(name).length * 1000)
@@ -125,16 +128,12 @@ final class Views private (spark: SparkSession, root: Path) {
     * complete, and the views see it, when the largest time of the stream is `delay` past its end. Rows that come later are
     * late data, as with [[append]]; rows for dropped parts are kept aside, see [[aside]].
     */
-  def sink(table: String, delay: String = "0 seconds"): (DataFrame, Long) => Unit = {
+  def sink(table: String, delay: String = "0 seconds"): Sink = {
     val micros = Durations.micros(delay).filter(_ >= 0).getOrElse(
       throw ViewsException.append(s"The delay '$delay' is no length of time: write '30 seconds'.")
     )
     appender.base(files.load(), table)
-    val sink = new Sink(files, storage, appender, table, micros)
-    (rows, batch) => {
-      sink.add(rows, batch)
-      maintain(): Unit
-    }
+    new Sink(files, storage, appender, table, micros, () => maintain(): Unit)
   }
 
   /** The rows of a stream that came for parts that had been dropped. */

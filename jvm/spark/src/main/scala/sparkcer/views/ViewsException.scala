@@ -20,7 +20,7 @@ private[views] object ViewsException {
   /** A part whose query failed while it ran. */
   def failed(text: String, cause: Throwable): CerRuntimeException = {
     val e = new CerRuntimeException("CER_VIEW_FAILED", text)
-    e.initCause(cause)
+    e.addSuppressed(cause)
     e
   }
 
