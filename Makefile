@@ -16,7 +16,7 @@ JVM := $(shell find jvm/engine/src/main jvm/spark/src/main 2>/dev/null)
 PY := $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
 TYPED := $(foreach d,python tests integration examples,$(if $(shell find $(d) -name '*.py' 2>/dev/null),$(d)))
 
-TARGETS := help setup jar wheel demo test test-scala test-python test-long test-matrix lint fmt docs diagrams chart bench bench-spark jmh clean
+TARGETS := help setup jar wheel demo test test-scala test-python test-long test-matrix lint fmt docs diagrams chart bench bench-spark bench-views jmh clean
 .PHONY: $(TARGETS)
 .SUFFIXES:
 .NOTPARALLEL:
@@ -79,8 +79,8 @@ $(RUN) -m pytest tests; python=$$?; \
 [ $$scala = 0 ] && [ $$integration = 0 ] && [ $$python = 0 ]
 endef
 
-test: $(READY) ## all tests, Scala and Python, with short forms of the kill loop, the soak and the version matrix
-	@$(call TEST,integration/test_kill.py integration/test_soak.py)
+test: $(READY) ## all tests, Scala and Python, with short forms of the kill loops, the soak and the version matrix
+	@$(call TEST,integration/test_kill.py integration/test_soak.py integration/test_views_kill.py)
 
 test-scala: $(READY) ## the Scala tests; ARGS='*Parser*' picks suites
 	@scripts/sbt $(if $(ARGS),"testOnly $(ARGS)",test)
@@ -130,6 +130,9 @@ bench: $(READY) ## the engine over its workloads, with the bars; ARGS='--only S3
 
 bench-spark: $(READY) ## Spark batches and streams against plain Spark queries, with the bars; ARGS='--only batch.*' picks sections
 	@SBT_OPTS=-Dbench.gc=G1 scripts/sbt "benchmarks/runMain sparkcer.benchmarks.SparkBenchmark $(ARGS)"
+
+bench-views: $(READY) ## views against recomputing and against updates by hand, with the bars; ARGS='--only view2' picks sections
+	@SBT_OPTS=-Dbench.gc=G1 scripts/sbt "benchmarks/runMain sparkcer.benchmarks.ViewsBenchmark $(ARGS)"
 
 jmh: $(READY) ## the same engine under JMH; ARGS goes to JMH
 	@scripts/env sh -c '[ -x "$$JAVA_HOME/bin/javac" ]' || { echo "JMH needs a Java with a compiler, and the one in use ($$(cat .tools/java-home)) has none: install a JDK 17 or later, run \`make setup\` and try again." >&2; exit 1; }

@@ -77,7 +77,8 @@ def printed(block: Block, names: dict[str, Any]) -> str:
 
 @only_classic
 @pytest.mark.parametrize("name", PAGES)
-def test_the_page(spark: SparkSession, folder: Path, name: str) -> None:
+def test_the_page(spark: SparkSession, folder: Path, request: pytest.FixtureRequest, name: str) -> None:
+    request.addfinalizer(lambda: spark.conf.unset("spark.sql.session.timeZone"))  # a page may choose one
     page = (ROOT / name).read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "snippet", "spark": spark}
     output: str | None = None

@@ -32,12 +32,13 @@ def test_the_example(spark: SparkSession, capsys: pytest.CaptureFixture[str], na
     assert printed == beside.read_text(encoding="utf-8")
 
 
-def test_there_are_seven() -> None:
+def test_there_are_eight() -> None:
     assert SCRIPTS == [
         "brute_force",
         "card_testing",
         "checkout",
         "iot_alarm",
+        "network_loss",
         "stock_reversal",
         "stolen_card",
         "taxi_chain",

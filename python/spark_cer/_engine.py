@@ -68,6 +68,16 @@ def drawings(query: str) -> tuple[str, str]:
     return _text(query, "svg"), _text(query, "mermaid")
 
 
+def views(spark: SparkSession) -> Any:
+    """The door to views, which only a classic session has."""
+    if _is_connect(spark):
+        raise PySparkRuntimeError(
+            "Views are not available on Spark Connect: open them in a program that runs where Spark's driver does."
+        )
+    package: Any = spark._jvm
+    return _present(package.sparkcer.views.Views)
+
+
 def _text(query: str, kind: str) -> str:
     spark = SparkSession.getActiveSession() or session()
     text: str = _connect().text(spark, kind, query) if _is_connect(spark) else getattr(_entry(spark), kind)(query)
@@ -99,7 +109,10 @@ def _options(entry: Any, query: Cer) -> Any:
 
 def _entry(spark: SparkSession) -> Any:
     package: Any = spark._jvm
-    entry = package.sparkcer.spark.PythonEntry
+    return _present(package.sparkcer.spark.PythonEntry)
+
+
+def _present(entry: Any) -> Any:
     # py4j takes a name that is no class for a package.
     if entry.__class__.__name__ == "JavaPackage":
         raise PySparkRuntimeError(

@@ -5,6 +5,7 @@ import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Row, SparkSes
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.classic.{Dataset => ClassicDataset, ExpressionUtils, SparkSession => ClassicSession}
 import org.apache.spark.sql.types.{StringType, StructType}
 
@@ -66,7 +67,11 @@ object Bridge {
     ClassicDataset.ofRows(session.asInstanceOf[ClassicSession], plan)
   def planOf(df: DataFrame): LogicalPlan = df.queryExecution.analyzed
 
-  def session(df: DataFrame): ClassicSession = df.sparkSession.asInstanceOf[ClassicSession]
+  def session(df: DataFrame): ClassicSession = session(df.sparkSession)
+  def session(spark: SparkSession): ClassicSession = spark.asInstanceOf[ClassicSession]
+
+  /** The same columns, each of which may be NULL, at any depth. */
+  def nullable(schema: StructType): StructType = schema.asNullable
 
   /** Is a name the same as another, as this session compares them? */
   def sameName(df: DataFrame): (String, String) => Boolean =

@@ -1,0 +1,74 @@
+"""Links that keep losing packets: a view that is kept up to date minute by minute, with a measurement that comes late.
+
+A link is in the view while more than ten packets were lost in each of at least four minutes in a row. The worst minute
+of the last five is a second view, over a sliding window.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from datetime import datetime, timedelta
+
+import spark_cer
+from spark_cer import views
+
+LOSING = """
+    CREATE VIEW Losing AS
+    SELECT src, dest, count(*) AS minutes, sum(loss) AS lost
+    FROM M PATTERN [a, b, c, d+]
+    WHERE a.loss > 10 AND b.loss > 10 AND c.loss > 10 AND d.loss > 10
+    GROUP BY src, dest"""
+
+WORST = """
+    CREATE VIEW Worst AS
+    SELECT src, max(loss) AS worst FROM M [WINDOW 5 minutes] GROUP BY src"""
+
+START = datetime(2026, 3, 2, 10)
+LATE = ("fra", "par", START + timedelta(minutes=4))
+
+
+def measurements() -> list[tuple[datetime, str, str, int]]:
+    """Twelve minutes of four links, one of which gets worse."""
+    rng = random.Random(11)
+    rows = []
+    for minute in range(12):
+        for src, dest in [("ams", "fra"), ("ams", "par"), ("fra", "par"), ("par", "mad")]:
+            high = (src, dest) == ("fra", "par") and minute in range(2, 9)
+            loss = rng.randrange(11, 40) if high else rng.randrange(0, 14)
+            rows.append((START + timedelta(minutes=minute, seconds=rng.randrange(60)), src, dest, loss))
+    return rows
+
+
+def main() -> None:
+    spark = spark_cer.session()
+    schema = "t TIMESTAMP, src STRING, dest STRING, loss INT"
+    is_late = [(s, d, t.replace(second=0)) == LATE for t, s, d, _ in measurements()]
+    with tempfile.TemporaryDirectory() as folder:
+        v = views.open(spark, folder)
+        v.create_table("M", schema, time="t", length="1 minute")
+        v.sql(f"{LOSING}; {WORST}")
+        for minute in range(12):
+            begin = START + timedelta(minutes=minute)
+            rows = [
+                row
+                for row, late in zip(measurements(), is_late)
+                if not late and begin <= row[0] < begin + timedelta(minutes=1)
+            ]
+            v.append("M", spark.createDataFrame(rows, schema))
+            v.maintain()
+        print("Losing packets, without a measurement of 10:04:")
+        v.read("Losing").orderBy("PART_TIMESTAMP", "src", "dest").show(truncate=False)
+        v.append("M", spark.createDataFrame([r for r, late in zip(measurements(), is_late) if late], schema))
+        print("It comes, and these parts are computed anew:")
+        v.maintain().orderBy("part_timestamp", "view").select(
+            "view", "part_timestamp", "action", "rows"
+        ).show(truncate=False)
+        print("Losing packets:")
+        v.read("Losing").orderBy("PART_TIMESTAMP", "src", "dest").show(truncate=False)
+        print("The worst minute of the last five, now:")
+        v.read("Worst", part="2026-03-02 10:11:00").orderBy("src").show()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Appends and maintenance of views as a program of its own, so that it can be killed.
+
+    python views_job.py FOLDER SEED BATCHES
+
+It goes on after the last batch that is in the table, touches FOLDER/running when it begins, and ends when all batches
+are appended and the views are maintained.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import max as largest
+
+from integration import stream_job
+from spark_cer import views
+
+START = datetime(2015, 1, 1, tzinfo=timezone.utc)
+SCHEMA = "t TIMESTAMP, src STRING, loss INT, batch INT"
+SOURCES = [f"s{n}" for n in range(6)]
+
+STATEMENTS = """
+CREATE VIEW Runs AS
+INITIALIZE Runs[i] AS SELECT src, 1 AS ct, loss AS total FROM M[i] WHERE loss > 10
+UPDATE Runs[j] AS
+  SELECT New.src, coalesce(Prev.ct, 0) + 1, coalesce(Prev.total, 0) + New.loss
+  FROM M[j] New LEFT JOIN Runs[j-1] Prev ON New.src = Prev.src WHERE New.loss > 10
+PARTITION LENGTH 60;
+CREATE VIEW Long AS
+INITIALIZE Long[i] AS SELECT * FROM Runs[i] WHERE ct >= 4
+UPDATE Long[j] AS SELECT * FROM Runs[j] WHERE ct >= 4
+PARTITION LENGTH 60;
+CREATE VIEW Recent AS
+INITIALIZE Recent[i] AS SELECT src, sum(loss) AS total FROM M[i-2..i] GROUP BY src
+UPDATE Recent[j] AS SELECT src, sum(loss) AS total FROM M[j-2..j] GROUP BY src
+PARTITION LENGTH 60"""
+
+Row = tuple[int, str, int]
+
+
+def batches(seed: int, count: int) -> list[list[Row]]:
+    """Rows of (minute, source, loss): two new minutes a batch, and often late rows. A source has one row a minute."""
+    rng = random.Random(seed)
+    late: list[Row] = []
+    found = []
+    for n in range(count):
+        rows = [(minute, src, rng.randrange(40)) for minute in (2 * n, 2 * n + 1) for src in SOURCES]
+        rng.shuffle(rows)
+        held = rng.randrange(4) if n > 0 else 0
+        found.append(rows[held:] + late)
+        late = rows[:held]
+    return found
+
+
+def rows_of(spark: SparkSession, batch: list[Row], number: int) -> DataFrame:
+    values = [(START + timedelta(minutes=m, seconds=7), src, loss, number) for m, src, loss in batch]
+    return spark.createDataFrame(values, SCHEMA)
+
+
+def run(folder: Path, seed: int, count: int) -> None:
+    spark = stream_job.session("local[2]")
+    v = views.open(spark, str(folder / "views"))
+    (folder / "running").touch()
+    if "Table M" not in v.plan:
+        v.create_table("M", SCHEMA, time="t", length="1 minute")
+    if "View Recent" not in v.plan:
+        v.sql(STATEMENTS)
+    done = v.read("M").agg(largest("batch")).head()
+    first = 0 if done is None or done[0] is None else done[0] + 1
+    v.maintain()
+    for n, batch in list(enumerate(batches(seed, count)))[first:]:
+        v.append("M", rows_of(spark, batch, n))
+        v.maintain()
+    spark.stop()
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

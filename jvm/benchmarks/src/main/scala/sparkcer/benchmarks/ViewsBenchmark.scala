@@ -1,0 +1,178 @@
+package sparkcer.benchmarks
+
+import org.apache.spark.sql.DataFrame
+
+/** Views in three ways, as in Section 7 of the ViewDF paper: recomputed by the plain query (naive), updated by
+  * DataFrame code over known folders (hard-coded), and kept by [[sparkcer.views.Views]]. New rows are stored before the
+  * clock starts; all ways write their result. The three take turns, and the best round counts.
+  *
+  * {{{
+  * sbt "benchmarks/runMain sparkcer.benchmarks.ViewsBenchmark --rows 500000 --parts 60 --only view2|max"
+  * }}}
+  */
+object ViewsBenchmark {
+  final private case class Options(
+      rows: Int = 500000,
+      sweepRows: Int = 100000,
+      parts: Int = 60,
+      rounds: Int = 4,
+      only: String = ".*"
+  )
+
+  /** Seconds of the best round, and rows read in the last one. */
+  final private case class Times(naive: Double, hardCoded: Double, views: Double, naiveRows: Long, viewRows: Long) {
+    def told: String = f"naive $naive%6.2f s, hard-coded $hardCoded%5.2f s, ViewDF $views%5.2f s"
+  }
+
+  def main(args: Array[String]): Unit = {
+    val options = read(args.toList, Options())
+    val run = new SparkRun(2)
+    // One table for all bars: it takes long to make.
+    lazy val table = {
+      val t = new LossTable(run.spark, options.rows.toLong, Few)
+      t.arrive(options.parts)
+      t
+    }
+    try {
+      val sections = Vector[(String, () => Vector[Bar])](
+        "view2" -> (() => view2(run, options, table)),
+        "max" -> (() => window(options, "MAX", table, new WindowMax(run.spark, table, options.parts))),
+        "sum" -> (() => window(options, "SUM", table, new WindowSum(run.spark, table, options.parts))),
+        "sweep-size" -> (() => sweepSize(run, options)),
+        "sweep-scope" -> (() => sweepScope(run, options)),
+        "sweep-selectivity" -> (() => sweepSelectivity(run, options)),
+        "sweep-window" -> (() => sweepWindow(run, options))
+      ).filter(_._1.matches(options.only))
+      val bars = sections.flatMap { case (_, measure) => measure() }
+      if (bars.nonEmpty) {
+        println("\nAll in one table:")
+        bars.foreach(println)
+        table.delete()
+      }
+    } finally run.stop()
+  }
+
+  /** Percent of high rows, as in the paper. */
+  private val Few = 10
+
+  private def view2(run: SparkRun, o: Options, table: LossTable): Vector[Bar] = {
+    val t = measure(table, new LossRuns(run.spark, table, translated = false), o.rounds, scope = None)
+    Vector(
+      Bar(s"View2 after ${o.parts} parts: time", s"${t.told}; naive / ViewDF", t.naive / t.views, 10, atLeast = true),
+      Bar(
+        s"View2 after ${o.parts} parts: rows read",
+        f"naive ${t.naiveRows}%d, ViewDF ${t.viewRows}%d",
+        t.naiveRows.toDouble / t.viewRows,
+        10,
+        atLeast = true
+      ),
+      Bar("View2: ViewDF / hard-coded", t.told, t.views / t.hardCoded, 1.2, atLeast = false)
+    ).map(told)
+  }
+
+  private def window(o: Options, name: String, table: LossTable, ways: ViewWays): Vector[Bar] = {
+    val t = measure(table, ways, o.rounds, scope = None)
+    Vector(
+      Bar(s"$name, window of ${o.parts}: time", s"${t.told}; naive / ViewDF", t.naive / t.views, 5, atLeast = true),
+      Bar(s"$name: ViewDF / hard-coded", t.told, t.views / t.hardCoded, 1.2, atLeast = false)
+    ).map(told)
+  }
+
+  private def told(b: Bar): Bar = { println(b); b }
+
+  private def sweepSize(run: SparkRun, o: Options): Vector[Bar] =
+    sweep("Pattern by rows a part (scope 20)", Seq(o.sweepRows / 4, o.sweepRows / 2, o.sweepRows, o.sweepRows * 2)) {
+      n =>
+        pattern(run, n, 10, 20, o)
+    }
+
+  private def sweepScope(run: SparkRun, o: Options): Vector[Bar] =
+    sweep("Pattern by scope of naive", Seq(5, 20, 60))(pattern(run, o.sweepRows, 10, _, o))
+
+  private def sweepSelectivity(run: SparkRun, o: Options): Vector[Bar] =
+    sweep("Pattern by percent of high rows (scope 4)", Seq(10, 50, 100))(pattern(run, o.sweepRows, _, 4, o))
+
+  private def sweepWindow(run: SparkRun, o: Options): Vector[Bar] = {
+    def times(w: Int, way: LossTable => ViewWays) = on(run, o.sweepRows, Few, w) { t =>
+      measure(t, way(t), o.rounds, None)
+    }
+    val sizes = Seq(5, 20, 60)
+    sweep("MAX by window", sizes)(w => times(w, new WindowMax(run.spark, _, w))) ++
+      sweep("SUM by window", sizes)(w => times(w, new WindowSum(run.spark, _, w)))
+  }
+
+  private def pattern(run: SparkRun, rows: Int, high: Int, scope: Int, o: Options): Times =
+    on(run, rows, high, scope)(t => measure(t, new LossRuns(run.spark, t, translated = true), o.rounds, Some(scope)))
+
+  private def on[A](run: SparkRun, rows: Int, high: Int, parts: Int)(body: LossTable => A): A = {
+    val table = new LossTable(run.spark, rows.toLong, high)
+    table.arrive(parts)
+    try body(table)
+    finally table.delete()
+  }
+
+  private def sweep(title: String, values: Seq[Int])(measure: Int => Times): Vector[Bar] = {
+    println(s"\n$title")
+    values.foreach { v =>
+      val t = measure(v)
+      println(
+        f"  $v%7d: ${t.told}; naive / ViewDF ${t.naive / t.views}%6.2f, ViewDF / hard-coded ${t.views / t.hardCoded}%5.2f"
+      )
+    }
+    Vector.empty
+  }
+
+  /** @param scope
+    *   the parts that naive reads, if not all; then the views start with the last part, and rows are not compared
+    */
+  private def measure(table: LossTable, ways: ViewWays, rounds: Int, scope: Option[Int]): Times = {
+    val first = if (scope.isEmpty) 0 else table.next - 1
+    // A window of the last parts is complete with the next one.
+    ways.begin(backfill = scope.isEmpty)
+    (first until table.next).foreach(i => ways.hardCoded(i, i == first))
+    var read = 0L
+    val times = Vector
+      .fill(rounds + Warming) {
+        val i = table.next
+        table.arrive(1)
+        val n = seconds(ways.runNaive(i, scope.getOrElse(i + 1)))
+        val h = seconds(ways.hardCoded(i, isFirst = false))
+        val v = seconds { read = ways.maintain() }
+        (n, h, v)
+      }
+      .drop(Warming)
+    val last = table.next - 1
+    if (scope.isEmpty) {
+      same(ways.viewRows(last), ways.hardCodedRows(last), "hard-coded")
+      same(ways.viewRows(last), ways.naive(last, last + 1), "naive")
+    }
+    val naiveRows = ways.naiveRows(last, scope.getOrElse(last + 1))
+    ways.delete()
+    Times(times.map(_._1).min, times.map(_._2).min, times.map(_._3).min, naiveRows, read)
+  }
+
+  private val Warming = 2
+
+  private def same(a: DataFrame, b: DataFrame, other: String): Unit =
+    require(a.exceptAll(b).isEmpty && b.exceptAll(a).isEmpty, s"ViewDF and $other differ")
+
+  private def seconds(body: => Unit): Double = {
+    System.gc()
+    val start = System.nanoTime()
+    body
+    (System.nanoTime() - start) / 1e9
+  }
+
+  private def read(args: List[String], o: Options): Options = args match {
+    case Nil                         => o
+    case "--rows" :: n :: rest       => read(rest, o.copy(rows = n.toInt))
+    case "--sweep-rows" :: n :: rest => read(rest, o.copy(sweepRows = n.toInt))
+    case "--parts" :: n :: rest      => read(rest, o.copy(parts = n.toInt))
+    case "--rounds" :: n :: rest     => read(rest, o.copy(rounds = n.toInt))
+    case "--only" :: regex :: rest   => read(rest, o.copy(only = regex))
+    case other :: _                  =>
+      throw new IllegalArgumentException(
+        s"'$other'? Use --rows N, --sweep-rows N, --parts N, --rounds N, --only REGEX (of sections)."
+      )
+  }
+}

@@ -1,0 +1,57 @@
+package sparkcer.views
+
+import sparkcer.spark.SparkSuite
+
+/** The views of the paper, from statements to rows. */
+final class ViewsSuite extends SparkSuite {
+  import Network._
+
+  test("the example of Section 2: a pair is reported from its fourth high loss on") {
+    val v = open(spark)
+    v.sql(s"$Helper; $View2")
+    val losses = Seq(6, 12, 15, 24, 20, 16, 7)
+    losses.zipWithIndex.foreach { case (loss, minute) =>
+      v.append("M", rows(spark, (minute.toLong, "s", loss)))
+      v.maintain()
+      val expected = minute match {
+        case 4 => Seq("[s,d,4,71]")
+        case 5 => Seq("[s,d,5,87]")
+        case _ => Nil
+      }
+      assertEquals(texts(v.read("View2", Begin + minute).drop("PART_TIMESTAMP")), expected, clue(minute))
+    }
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    try
+      assertEquals(
+        texts(v.sql("SELECT * FROM View2 WHERE PART_TIMESTAMP = '2015-01-01 00:04'").drop("PART_TIMESTAMP")),
+        Seq("[s,d,4,71]")
+      )
+    finally spark.conf.unset("spark.sql.session.timeZone")
+  }
+
+  test("late data: exactly what is affected is computed anew, and the chain stops where nothing changes") {
+    val v = open(spark)
+    v.sql(s"$Helper; $View2")
+    v.append("M", rows(spark, (0 to 9).map(m => (m.toLong, "s", if (m == 6) 1 else 20)): _*))
+    v.maintain()
+    assertEquals(told(v.maintain()), Nil)
+    v.append("M", rows(spark, (3, "x", 30)))
+    assertEquals(told(v.maintain()), Seq("Helper[3] recomputed", "Helper[4] unchanged", "View2[3] unchanged"))
+    v.append("M", rows(spark, (2, "x", 30)))
+    assertEquals(
+      told(v.maintain()),
+      Seq("Helper[2] recomputed", "Helper[3] recomputed", "Helper[4] unchanged", "View2[2] unchanged", "View2[3] unchanged")
+    )
+  }
+
+  test("parts of an hour over parts of a minute, and a join of two tables") {
+    val v = open(spark)
+    v.createTable("N", "src STRING, u TIMESTAMP, weight INT", "u", "60")
+    v.sql(s"$View3; $J")
+    v.append("M", rows(spark, (0 to 120).map(m => (m.toLong, "s", m)): _*))
+    v.append("N", spark.sql(s"SELECT 's' AS src, timestamp_seconds(${(Begin + 7) * 60}) AS u, 3 AS weight"))
+    v.maintain()
+    assertEquals(texts(v.read("View3").select("sum_loss")), Seq("[1770]", "[5370]"))
+    assertEquals(texts(v.read("J").select("src", "loss", "weight")), Seq("[s,7,3]"))
+  }
+}
