@@ -99,7 +99,7 @@ def test_errors_are_of_pyspark(spark: SparkSession, net: views.Views) -> None:
     with pytest.raises(AnalysisException) as wrong:
         net.sql(HELPER.replace("M[j]", "N[j]"))
     assert str(wrong.value).startswith(
-        "[CER_VIEW_DEFINITION] In the UPDATE of view Helper, line 5, column 8: N[j] is a part"
+        "[CER_VIEW_DEFINITION] In the UPDATE of view Helper, line 6, column 8: N[j] is a part"
     )
     assert "\n" not in str(wrong.value).strip()
     with pytest.raises(AnalysisException, match="There is already a table or view 'M'"):

@@ -27,7 +27,10 @@ final class CatalogSuite extends SparkSuite {
     assert(pool.awaitTermination(5, TimeUnit.MINUTES))
     val last = new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration).load()
     assertEquals(last.version, 100L)
-    assertEquals(last.removed.map(_.folder).sorted, (for (n <- 0 until 4; k <- 0 until each) yield s"$n.$k").toVector.sorted)
+    assertEquals(
+      last.removed.map(_.folder).sorted,
+      (for (n <- 0 until 4; k <- 0 until each) yield s"$n.$k").toVector.sorted
+    )
     assertEquals(last.removed.map(_.since), (1L to 100L).toVector)
   }
 
