@@ -52,6 +52,7 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
     def read(pieces: Vector[StatementParser.Piece]): Vector[Statement] = {
       val (direct, translated) = pieces.partition(_.isViewDf)
       direct.foreach(p => add(StatementParser.parse(p)))
+      Dependencies.ordered(statements.values.toVector): Unit // a translation asks for the columns of these
       translated.foreach { p =>
         Translate(p.text, source).foreach(text =>
           StatementParser.split(text).foreach(q => add(StatementParser.parse(q)))
@@ -92,14 +93,15 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
     private def check(s: Statement): Unit = {
       val columns = schema(s.name)
       Queries.check(queries.schema(s.update, known), columns, s"the ${s.update.clause}")
+      Vector(s.initialize, s.update).filter(_.references.isEmpty).foreach { q =>
+        throw ViewsException.definition(
+          s"In the ${q.clause}: the query reads no part of a table, such as M[${q.variable}], so nothing says when to run it."
+        )
+      }
     }
 
     private def references(s: Statement): Unit = {
       Vector(s.initialize, s.update).foreach { q =>
-        if (q.references.isEmpty)
-          throw ViewsException.definition(
-            s"In the ${q.clause}: the query reads no part of a table, such as M[j], so nothing says when to run it."
-          )
         q.references.foreach { r =>
           def fail(problem: String): Nothing =
             throw ViewsException.definition(s"In the ${q.clause}, ${r.place}: $problem.")
@@ -116,7 +118,7 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
           if (!r.low.atMost(r.high)) fail(s"the range ${r.text} is empty: it goes from low to high")
           if (r.to(s.name) && (q eq s.initialize))
             fail(s"INITIALIZE makes the first part, so there is no ${r.text} yet")
-          if (r.to(s.name) && !r.high.atMost(Subscript(1, -1, 1)))
+          if (r.to(s.name) && r.high.at(0) >= 0)
             fail(s"${r.text} is not before the part that is made: a view can use its own earlier parts only")
         }
       }

@@ -25,8 +25,7 @@ private[views] final case class Done(
   */
 private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, storage: Storage, queries: Queries) {
 
-  /** Runs until nothing is left to do. If a part fails, parts that were begun are finished, and then the error is
-    * thrown.
+  /** Runs until nothing is left to do. If a part fails, all that does not need it is made, and then the error is thrown.
     */
   def run(): Vector[Done] = {
     val pool = Executors.newFixedThreadPool(
@@ -40,10 +39,11 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
     val completion = new ExecutorCompletionService[(PartName, Option[Done])](pool)
     var running = Set.empty[PartName]
     var report = Vector.empty[Done]
-    var failure: Option[Throwable] = None
+    var failed = Map.empty[PartName, Throwable]
+    // No more than can run at once: each reads the catalog as it is when it begins.
     def begin(): Unit = {
       val catalog = files.load()
-      ready(catalog).filterNot(running).foreach { name =>
+      ready(catalog).filterNot(n => running(n) || failed.contains(n)).take(Threads - running.size).foreach { name =>
         running += name
         completion.submit((() => (name, attempt(catalog, name))): Callable[(PartName, Option[Done])]): Unit
       }
@@ -55,19 +55,19 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
           val (name, done) = completion.take().get()
           running -= name
           report ++= done
-          if (failure.isEmpty) begin()
         } catch {
           case e: ExecutionException =>
             e.getCause match {
               case f: PartFailed =>
                 running -= f.name
-                failure = failure.orElse(Some(f.getCause))
+                failed += f.name -> f.getCause
               case other => throw other
             }
         }
+        begin()
       }
     } finally pool.shutdownNow(): Unit
-    failure.foreach(throw _)
+    failed.values.headOption.foreach(throw _)
     report
   }
 

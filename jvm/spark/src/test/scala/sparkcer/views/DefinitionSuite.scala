@@ -132,8 +132,32 @@ final class DefinitionSuite extends SparkSuite {
       refused("SELECT if(id > 0, now(), NULL) AS t, 1 AS a FROM range(3)"),
       "[CER_VIEW_APPEND] 1 rows for H have no time: 't' is NULL. Nothing was appended; filter them out first."
     )
+    assertEquals(
+      refused("SELECT explode(array(timestamp'2015-01-01T00:00:00Z', timestamp'9999-01-01T00:00:00Z')) AS t, 1 AS a"),
+      "[CER_VIEW_APPEND] Parts of H would go from 2015-01-01 00:00:00Z to 9999-01-01 00:00:00Z, most of them empty: are the times right? Nothing was appended."
+    )
     assertEquals(v.read("H").count(), 0L)
     assertEquals(v.parts("H").count(), 0L)
+  }
+
+  test("a table without parts that lost a column: the error has the view and the part, and the next run goes on") {
+    val w = open(spark)
+    def dimension(column: String) = spark.sql(s"SELECT 's' AS src, 'x' AS $column").createOrReplaceTempView("places")
+    dimension("place")
+    w.sql(view("D", "SELECT src, place FROM M[i] JOIN places USING (src)", "SELECT src, place FROM M[j] JOIN places USING (src)"))
+    w.append("M", rows(spark, (0, "s", 20)))
+    w.maintain()
+    dimension("other")
+    w.append("M", rows(spark, (1, "s", 20)))
+    val wrong = intercept[CerException](w.maintain()).getMessage
+    assert(
+      wrong.startsWith(
+        s"[CER_VIEW_DEFINITION] In the UPDATE of view D, part ${Begin + 1} (2015-01-01 00:01:00Z): [UNRESOLVED_COLUMN"
+      ),
+      wrong
+    )
+    dimension("place")
+    assertEquals(told(w.maintain()), Seq("D[1] updated"))
   }
 
   test("a query that fails while it runs is told with its part, and the others are made") {
@@ -149,7 +173,6 @@ final class DefinitionSuite extends SparkSuite {
       ),
       wrong
     )
-    intercept[org.apache.spark.sql.sparkcer.CerRuntimeException](w.maintain())
     assertEquals(w.read("Bad").count(), 1L)
     assertEquals(w.read("Helper").count(), 2L)
   }
