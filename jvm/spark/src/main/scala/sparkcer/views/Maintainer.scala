@@ -25,7 +25,8 @@ private[views] final case class Done(
   */
 private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, storage: Storage, queries: Queries) {
 
-  /** Runs until nothing is left to do. If a part fails, all that does not need it is made, and then the error is thrown.
+  /** Runs until nothing is left to do. If a part fails, all that does not need it is made, and then the error is
+    * thrown.
     */
   def run(): Vector[Done] = {
     val pool = Executors.newFixedThreadPool(

@@ -58,7 +58,8 @@ final class CatalogSuite extends SparkSuite {
     v.maintain() // replaces the first part of the helper
     rows(spark, (0, "s", 20)).write.parquet(s"$folder/Helper/left")
     java.nio.file.Files.createFile(java.nio.file.Paths.get(folder, "_catalog", ".left.tmp")): Unit
-    def there() = Seq("Helper", "M", "_catalog").map(n => Option(new java.io.File(folder, n).list()).get.count(!_.endsWith(".crc")))
+    def there() =
+      Seq("Helper", "M", "_catalog").map(n => Option(new java.io.File(folder, n).list()).get.count(!_.endsWith(".crc")))
     val sweeper = new Sweeper(
       new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration),
       new Storage(spark, new Path(folder))

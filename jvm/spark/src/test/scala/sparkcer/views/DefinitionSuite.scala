@@ -144,7 +144,13 @@ final class DefinitionSuite extends SparkSuite {
     val w = open(spark)
     def dimension(column: String) = spark.sql(s"SELECT 's' AS src, 'x' AS $column").createOrReplaceTempView("places")
     dimension("place")
-    w.sql(view("D", "SELECT src, place FROM M[i] JOIN places USING (src)", "SELECT src, place FROM M[j] JOIN places USING (src)"))
+    w.sql(
+      view(
+        "D",
+        "SELECT src, place FROM M[i] JOIN places USING (src)",
+        "SELECT src, place FROM M[j] JOIN places USING (src)"
+      )
+    )
     w.append("M", rows(spark, (0, "s", 20)))
     w.maintain()
     dimension("other")
