@@ -20,7 +20,7 @@ from integration.views_job import START, Row
 from spark_cer import views
 
 KILLS = 30 if LONG else 10
-BATCHES = 2 * KILLS
+BATCHES = KILLS + 6
 
 
 def test_kill_and_go_on(spark: SparkSession, tmp_path: Path) -> None:

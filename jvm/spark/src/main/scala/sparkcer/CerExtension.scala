@@ -8,6 +8,7 @@ import org.apache.spark.sql.sparkcer.{Bridge, CerException}
 import org.apache.spark.sql.types.{StringType, StructType}
 
 import _root_.sparkcer.spark.{Cer, Options}
+import _root_.sparkcer.views.ViewsSql
 
 /** The table function for SQL, on sessions that are started with `spark.sql.extensions=sparkcer.CerExtension`:
   *
@@ -15,14 +16,17 @@ import _root_.sparkcer.spark.{Cer, Options}
   * SELECT * FROM cer(TABLE(events), 'SELECT * FROM S WHERE A ; B WITHIN 1 minute', time => 'ts')
   * }}}
   *
-  * Nothing else needs the extension.
+  * And `CREATE VIEW v AS INITIALIZE …` in `spark.sql`, for the views under `spark.cer.views.path`. Nothing else needs
+  * the extension.
   */
 final class CerExtension extends (SparkSessionExtensions => Unit) {
 
-  def apply(extensions: SparkSessionExtensions): Unit =
+  def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectTableFunction(
       (FunctionIdentifier("cer"), new ExpressionInfo(classOf[CerExtension].getName, "cer"), CerExtension.build)
     )
+    extensions.injectParser((_, parser) => ViewsSql.parser(parser))
+  }
 }
 
 private object CerExtension {

@@ -29,6 +29,28 @@ final class ViewsSuite extends SparkSuite {
     finally spark.conf.unset("spark.sql.session.timeZone")
   }
 
+  test("statements in spark.sql, beside Spark's own") {
+    val folder = Network.folder()
+    assert(
+      intercept[org.apache.spark.sql.AnalysisException](spark.sql(Helper)).getMessage.contains("spark.cer.views.path")
+    )
+    spark.conf.set("spark.cer.views.path", folder)
+    try {
+      val v = Views.open(spark, folder)
+      v.createTable("M", Schema, "t", "60")
+      assertEquals(spark.sql(Helper).head().getString(0), Helper)
+      v.append("M", rows(spark, (0, "s", 20)))
+      assertEquals(told(v.maintain()), Seq("Helper[0] initialized"))
+      val again = intercept[org.apache.spark.sql.AnalysisException](spark.sql(Helper)).getMessage
+      assertEquals(
+        again,
+        "[CER_VIEW_CATALOG] There is already a table or view 'Helper'; drop it first, or take another name."
+      )
+    } finally spark.conf.unset("spark.cer.views.path")
+    spark.sql("CREATE OR REPLACE TEMP VIEW own AS SELECT 'INITIALIZE' AS x")
+    assertEquals(spark.sql("SELECT * FROM own WHERE x = :a", Map("a" -> "INITIALIZE")).count(), 1L)
+  }
+
   test("late data: exactly what is affected is computed anew, and the chain stops where nothing changes") {
     val v = open(spark)
     v.sql(s"$Helper; $View2")
@@ -40,7 +62,13 @@ final class ViewsSuite extends SparkSuite {
     v.append("M", rows(spark, (2, "x", 30)))
     assertEquals(
       told(v.maintain()),
-      Seq("Helper[2] recomputed", "Helper[3] recomputed", "Helper[4] unchanged", "View2[2] unchanged", "View2[3] unchanged")
+      Seq(
+        "Helper[2] recomputed",
+        "Helper[3] recomputed",
+        "Helper[4] unchanged",
+        "View2[2] unchanged",
+        "View2[3] unchanged"
+      )
     )
   }
 
