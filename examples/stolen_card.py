@@ -1,4 +1,4 @@
-"""A stolen card, by comparing payments with each other: the second ten times the first, or another country within the hour.
+"""A stolen card, by comparing payments: the second ten times the first, or another country within the hour.
 
 Both patterns are about two payments with one card. Which country or amount is unusual depends on the payment before, so
 the conditions name both: no threshold has to be known.

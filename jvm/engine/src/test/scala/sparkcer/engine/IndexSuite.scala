@@ -119,6 +119,10 @@ class IndexSuite extends munit.FunSuite {
       Vector("x.p = y.p: scanned per value", "x.q = y.q: scanned per value")
     )
     assertEquals(access("(A AS x ; B AS y) FILTER x.p <= y.p"), Vector("x.p <= y.p: indexed in order"))
+    assertEquals(
+      access("(A AS x ; B AS y) FILTER x.k = y.k AND y.p >= 10 * x.p"),
+      Vector("x.k = y.k: indexed", "10 * x.p <= y.p: indexed in order")
+    )
     assertEquals(access("(A+ PART-BY [k]) ; B"), Vector("PART-BY [k]: indexed"))
     assertEquals(
       Program("SELECT y FROM S WHERE (A ; B AS h ; C AS y) FILTER h.k = y.k").access.map(_._2),

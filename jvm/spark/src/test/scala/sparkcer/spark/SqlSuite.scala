@@ -36,7 +36,7 @@ class SqlSuite extends SparkSuite {
     )
     assertEquals(
       refused("SELECT * FROM cer(TABLE(sql_events), 'SELECT * FROM S WHERE A', tiem => 't')"),
-      "[CER_SQL] 'tiem' is not an option; the options are idle, late, order, params, time, type."
+      "[CER_SQL] 'tiem' is not an option; the options are idle, late, order, params, snapshots, time, type."
     )
     assert(
       refused("SELECT * FROM cer(TABLE(sql_events), 'SELECT * FORM S')").startsWith("[CER_SYNTAX] Line 1, column 10")

@@ -87,6 +87,8 @@ class CorrelationParserSuite extends munit.FunSuite {
     assertEquals(link("y[ref = x.id]"), link("y.ref = x.id"))
     assertEquals(link("x.p > y.q"), link("y.q < x.p"))
     assertEquals(link("y[p * 10 < x.p]"), Link.Compare(Term("y", "p * 10")(""), Operator.Less, Term("x", "p")(""))(0))
+    assertEquals(link("y[p > :f * x.p]"), Link.Compare(Term("x", ":f * p")(""), Operator.Less, Term("y", "p")(""))(0))
+    assertEquals(link("y[p > :f * x.p]").show, ":f * x.p < y.p")
     assertEquals(resolved("y[ref = x.id AND p > 1]"), "y.ref = x.id AND y[p > 1]")
   }
 
@@ -104,6 +106,7 @@ class CorrelationParserSuite extends munit.FunSuite {
       Link.Consecutive(Term("x", "loss")(""), Operator.Less, Term("x", "loss")(""))(0)
     )
     assertEquals(link("x[prev.id = tweet_id]"), link("x[tweet_id = PREV.id]"))
+    assertEquals(link("x[loss > 2 * PREV.loss]").show, "x[loss > 2 * PREV.loss]")
     assertEquals(
       link("x[a > PREV.a AND b > 1]"),
       Link.Expression("a > PREV.a AND b > 1", Some("x"), Vector.empty, previous = true)(0)
