@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def test_upkeep(spark: SparkSession, net: views.Views, capsys: pytest.CaptureFix
 def test_sink(spark: SparkSession, net: views.Views, tmp_path: Path) -> None:
     net.sql(HELPER)
     losses(spark, {0: 20, 1: 20, 2: 20}).repartition(1).write.parquet(str(tmp_path / "in"))
-    for _ in range(2):
+    for n in range(2):
         stream = spark.readStream.schema(losses(spark, {0: 0}).schema).parquet(str(tmp_path / "in"))
         query = (
             stream.writeStream.foreachBatch(net.sink("M", delay="30 seconds"))
@@ -90,16 +91,22 @@ def test_sink(spark: SparkSession, net: views.Views, tmp_path: Path) -> None:
             .start()
         )
         query.awaitTermination()
+        catalog = json.loads((tmp_path / "net" / "_catalog" / f"{net_version(tmp_path)}.json").read_text())
+        assert catalog["tables"][0]["batches"] == {str(query.id): 0}, n
     assert [(r.state, r.rows) for r in net.parts("M").collect()] == [("complete", 1), ("open", 1), ("open", 1)]
     assert [r.ct for r in net.read("Helper").collect()] == [1]
     assert net.aside("M").count() == 0
+
+
+def net_version(folder: Path) -> int:
+    return max(int(p.stem) for p in (folder / "net" / "_catalog").glob("[0-9]*.json"))
 
 
 def test_errors_are_of_pyspark(spark: SparkSession, net: views.Views) -> None:
     with pytest.raises(AnalysisException) as wrong:
         net.sql(HELPER.replace("M[j]", "N[j]"))
     assert str(wrong.value).startswith(
-        "[CER_VIEW_DEFINITION] In the UPDATE of view Helper, line 5, column 8: N[j] is a part"
+        "[CER_VIEW_DEFINITION] In the UPDATE of view Helper, line 6, column 8: N[j] is a part"
     )
     assert "\n" not in str(wrong.value).strip()
     with pytest.raises(AnalysisException, match="There is already a table or view 'M'"):

@@ -24,14 +24,19 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
 
   def base(catalog: Catalog, name: String): Table = {
     val table = catalog(name)
-    if (table.isView) throw ViewsException.append(s"$name is a view: rows are appended to tables, and maintain() makes its parts.")
+    if (table.isView)
+      throw ViewsException.append(s"$name is a view: rows are appended to tables, and maintain() makes its parts.")
     table
   }
 
   def same(now: Catalog, table: Table): Table = now
     .find(table.name)
     .filter(_.id == table.id)
-    .getOrElse(throw ViewsException.catalog(s"The table '${table.name}' was dropped while rows were written; nothing was appended."))
+    .getOrElse(
+      throw ViewsException.catalog(
+        s"The table '${table.name}' was dropped while rows were written; nothing was appended."
+      )
+    )
 
   /** Writes rows by part. Nothing refers to them yet. */
   def stage(table: Table, rows: DataFrame): Map[Long, (Piece, Long)] = {
@@ -86,7 +91,7 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
       rows.schema.fields.filter(f => same(c.name, f.name)) match {
         case Array(f) if f.dataType.asNullableType == c.dataType => Storage.quoted(f.name).as(c.name)
         case Array(f) if widens(f.dataType, c.dataType)          => Storage.quoted(f.name).cast(c.dataType).as(c.name)
-        case Array(f) =>
+        case Array(f)                                            =>
           refuse(s"the column '${c.name}' is ${f.dataType.sql} in the rows and ${c.dataType.sql} in the table; cast it")
         case Array() => refuse(s"they have no column '${c.name}', which is ${c.dataType.sql}")
         case _       => refuse(s"they have more than one column '${c.name}'")
@@ -121,7 +126,9 @@ private[views] object Arrival {
     def more(p: Part): Part = staged.get(p.index).fold(p) { case (piece, rows) =>
       p.copy(pieces = p.pieces :+ piece.folder, rows = p.rows + rows, changed = version, updated = now)
     }
-    def part(index: Long): Part = more(table.open.find(_.index == index).getOrElse(Part(index, Vector.empty, 0, version, now)))
+    def part(index: Long): Part = more(
+      table.open.find(_.index == index).getOrElse(Part(index, Vector.empty, 0, version, now))
+    )
     val news = (staged.keySet ++ table.open.map(_.index)).toVector.sorted
     val known = table.parts.map(more)
     // A table whose parts were all dropped goes on after the last of them.

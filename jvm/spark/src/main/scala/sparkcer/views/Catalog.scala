@@ -38,8 +38,8 @@ private[views] final case class Removed(folder: String, since: Long)
   * @param start
   *   the first part of a view ever made, as soon as it is settled
   * @param updates
-  *   the first part of a view that UPDATE makes: the ones from `start` to before it are made by INITIALIZE, because UPDATE
-  *   needs parts from before the sources' or the view's own first
+  *   the first part of a view that UPDATE makes: the ones from `start` to before it are made by INITIALIZE, because
+  *   UPDATE needs parts from before the sources' or the view's own first
   * @param floor
   *   parts below were dropped
   * @param parts

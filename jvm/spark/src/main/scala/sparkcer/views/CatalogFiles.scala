@@ -12,11 +12,11 @@ import org.apache.hadoop.fs.{CreateFlag, FileAlreadyExistsException, FileContext
 import org.json4s.{DefaultFormats, Formats}
 import org.json4s.jackson.Serialization
 
-/** The catalog on storage: `_catalog/<version>.json`, one file a version, written whole and put in its place by a rename
-  * that does not overwrite. Who finds the place taken reads the new version and applies the change to that.
+/** The catalog on storage: `_catalog/<version>.json`, one file a version, written whole and put in its place by a
+  * rename that does not overwrite. Who finds the place taken reads the new version and applies the change to that.
   *
-  * HDFS renames so by itself; a local folder does by a hard link. On object stores without such an operation, one process
-  * at a time may write.
+  * HDFS renames so by itself; a local folder does by a hard link. On object stores without such an operation, one
+  * process at a time may write.
   */
 private[views] final class CatalogFiles(root: Path, conf: Configuration) {
   private val folder = new Path(root, "_catalog")

@@ -52,8 +52,11 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
     def read(pieces: Vector[StatementParser.Piece]): Vector[Statement] = {
       val (direct, translated) = pieces.partition(_.isViewDf)
       direct.foreach(p => add(StatementParser.parse(p)))
+      Dependencies.ordered(statements.values.toVector): Unit // a translation asks for the columns of these
       translated.foreach { p =>
-        Translate(p.text, source).foreach(text => StatementParser.split(text).foreach(q => add(StatementParser.parse(q))))
+        Translate(p.text, source).foreach(text =>
+          StatementParser.split(text).foreach(q => add(StatementParser.parse(q)))
+        )
       }
       val all = statements.values.toVector
       Dependencies.ordered(all)
@@ -90,24 +93,32 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
     private def check(s: Statement): Unit = {
       val columns = schema(s.name)
       Queries.check(queries.schema(s.update, known), columns, s"the ${s.update.clause}")
+      Vector(s.initialize, s.update).filter(_.references.isEmpty).foreach { q =>
+        throw ViewsException.definition(
+          s"In the ${q.clause}: the query reads no part of a table, such as M[${q.variable}], so nothing says when to run it."
+        )
+      }
     }
 
     private def references(s: Statement): Unit = {
       Vector(s.initialize, s.update).foreach { q =>
-        if (q.references.isEmpty)
-          throw ViewsException.definition(s"In the ${q.clause}: the query reads no part of a table, such as M[j], so nothing says when to run it.")
         q.references.foreach { r =>
           def fail(problem: String): Nothing =
             throw ViewsException.definition(s"In the ${q.clause}, ${r.place}: $problem.")
           val length = this.length(r.table).getOrElse {
             val names = (catalog.tables.map(_.name) ++ statements.values.map(_.name)).sorted
-            fail(s"${r.text} is a part of '${r.table}', and there is no such table or view; there are ${names.mkString(", ")}")
+            fail(
+              s"${r.text} is a part of '${r.table}', and there is no such table or view; there are ${names.mkString(", ")}"
+            )
           }
           if (!r.low.keepsPace(s.length, length) || !r.high.keepsPace(s.length, length))
-            fail(s"${r.text} does not go with the lengths: a part of ${s.name} is ${Durations.words(s.length)} and one of ${r.table} ${Durations.words(length)}${Pace.hint(r.table, q.variable, s.length, length)}")
+            fail(
+              s"${r.text} does not go with the lengths: a part of ${s.name} is ${Durations.words(s.length)} and one of ${r.table} ${Durations.words(length)}${Pace.hint(r.table, q.variable, s.length, length)}"
+            )
           if (!r.low.atMost(r.high)) fail(s"the range ${r.text} is empty: it goes from low to high")
-          if (r.to(s.name) && (q eq s.initialize)) fail(s"INITIALIZE makes the first part, so there is no ${r.text} yet")
-          if (r.to(s.name) && !r.high.atMost(Subscript(1, -1, 1)))
+          if (r.to(s.name) && (q eq s.initialize))
+            fail(s"INITIALIZE makes the first part, so there is no ${r.text} yet")
+          if (r.to(s.name) && r.high.at(0) >= 0)
             fail(s"${r.text} is not before the part that is made: a view can use its own earlier parts only")
         }
       }
@@ -129,16 +140,24 @@ private object Pace {
 private[views] object Names {
   def check(name: String): Unit =
     if (!name.matches("[A-Za-z0-9][A-Za-z0-9_]*"))
-      throw ViewsException.definition(s"'$name' is no name for a table or a view: take letters, digits and underscores.")
+      throw ViewsException.definition(
+        s"'$name' is no name for a table or a view: take letters, digits and underscores."
+      )
 
   /** The columns as they are stored: each may be NULL, and each has a name of its own. */
   def columns(schema: StructType, view: String): StructType = {
     schema.fieldNames.groupBy(_.toLowerCase).values.find(_.length > 1).foreach { same =>
-      throw ViewsException.definition(s"$view would have ${same.length} columns '${same.head}': give each a name of its own.")
+      throw ViewsException.definition(
+        s"$view would have ${same.length} columns '${same.head}': give each a name of its own."
+      )
     }
-    schema.fieldNames.find(n => n.equalsIgnoreCase(References.PartTimestamp) || n.equalsIgnoreCase(Storage.PartColumn)).foreach { n =>
-      throw ViewsException.definition(s"$view would have a column '$n', a name that is taken: give it another with AS.")
-    }
+    schema.fieldNames
+      .find(n => n.equalsIgnoreCase(References.PartTimestamp) || n.equalsIgnoreCase(Storage.PartColumn))
+      .foreach { n =>
+        throw ViewsException.definition(
+          s"$view would have a column '$n', a name that is taken: give it another with AS."
+        )
+      }
     Bridge.nullable(schema)
   }
 }

@@ -22,8 +22,8 @@ private[views] object Token {
   case object Sign extends Kind
 }
 
-/** Splits a statement as Spark SQL does, so that nothing inside a string, a quoted name or a comment is taken for a part
-  * reference. A number is a run of digits: `59..60` is a number, two dots and a number.
+/** Splits a statement as Spark SQL does, so that nothing inside a string, a quoted name or a comment is taken for a
+  * part reference. A number is a run of digits: `59..60` is a number, two dots and a number.
   */
 private[views] object Lexer {
   def apply(text: String): Vector[Token] = {

@@ -19,13 +19,13 @@ private[views] final case class Done(
     millis: Long
 )
 
-/** Brings all views up to date. A part is made when all parts that it needs exist and none of them is to be computed anew;
-  * a stale part is computed anew under the same condition. Each is committed by itself, so a run that is cut short leaves
-  * a catalog that is right as far as it goes, and the next one goes on from there.
+/** Brings all views up to date. A part is made when all parts that it needs exist and none of them is to be computed
+  * anew; a stale part is computed anew under the same condition. Each is committed by itself, so a run that is cut
+  * short leaves a catalog that is right as far as it goes, and the next one goes on from there.
   */
 private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, storage: Storage, queries: Queries) {
 
-  /** Runs until nothing is left to do. If a part fails, parts that were begun are finished, and then the error is thrown.
+  /** Runs until nothing is left to do. If a part fails, all that does not need it is made, and then the error is thrown.
     */
   def run(): Vector[Done] = {
     val pool = Executors.newFixedThreadPool(
@@ -39,10 +39,11 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
     val completion = new ExecutorCompletionService[(PartName, Option[Done])](pool)
     var running = Set.empty[PartName]
     var report = Vector.empty[Done]
-    var failure: Option[Throwable] = None
+    var failed = Map.empty[PartName, Throwable]
+    // No more than can run at once: each reads the catalog as it is when it begins.
     def begin(): Unit = {
       val catalog = files.load()
-      ready(catalog).filterNot(running).foreach { name =>
+      ready(catalog).filterNot(n => running(n) || failed.contains(n)).take(Threads - running.size).foreach { name =>
         running += name
         completion.submit((() => (name, attempt(catalog, name))): Callable[(PartName, Option[Done])]): Unit
       }
@@ -54,19 +55,19 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
           val (name, done) = completion.take().get()
           running -= name
           report ++= done
-          if (failure.isEmpty) begin()
         } catch {
           case e: ExecutionException =>
             e.getCause match {
               case f: PartFailed =>
                 running -= f.name
-                failure = failure.orElse(Some(f.getCause))
+                failed += f.name -> f.getCause
               case other => throw other
             }
         }
+        begin()
       }
     } finally pool.shutdownNow(): Unit
-    failure.foreach(throw _)
+    failed.values.headOption.foreach(throw _)
     report
   }
 
@@ -93,7 +94,7 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
   private def told(e: Throwable, name: PartName, length: Long): Throwable = e match {
     case known: CerException        => known
     case known: CerRuntimeException => known
-    case other =>
+    case other                      =>
       ViewsException.failed(
         s"Part ${name.index} (${PartTime.words(name.index, length)}) of view ${name.table} could not be made, and is as it was: ${Option(other.getMessage).getOrElse(other.toString).linesIterator.nextOption().getOrElse("")}",
         other
@@ -121,11 +122,14 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
       val read = inputs.map { case (t, range) => catalog(t).between(range).map(_.rows).sum }.sum
       val made = if (rows == 0) Vector.empty else Vector(piece)
       val fresh = old.filter(_.rows == rows).filter { p =>
-        rows == 0 || Same(queries.rows(view, Seq(p)), queries.rows(view.copy(pieces = made), Seq(p.copy(pieces = made.map(_.folder)))))
+        rows == 0 || Same(
+          queries.rows(view, Seq(p)),
+          queries.rows(view.copy(pieces = made), Seq(p.copy(pieces = made.map(_.folder))))
+        )
       }
       val committed = fresh match {
         case Some(p) => commit(catalog, view, index, _ => p.copy(stale = Vector.empty, frozen = false), Vector.empty)
-        case None =>
+        case None    =>
           commit(
             catalog,
             view,
@@ -144,8 +148,8 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
     }
   }
 
-  /** Puts a part in its place, unless someone else did something about it meanwhile: then None, and what was made is to be
-    * thrown away. Sources that changed since they were read make it stale at once.
+  /** Puts a part in its place, unless someone else did something about it meanwhile: then None, and what was made is to
+    * be thrown away. Sources that changed since they were read make it stale at once.
     */
   private def commit(
       read: Catalog,
@@ -156,7 +160,7 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
   ): Option[Unit] =
     files.commit { (now, version) =>
       now.find(view.name).filter(t => t.id == view.id && unmoved(t, view, index)) match {
-        case None => (now, None)
+        case None        => (now, None)
         case Some(table) =>
           val made = part(version)
           val changed = for {

@@ -30,7 +30,8 @@ private[views] object Overview {
         Some(s"  parts: ${extent(t)}"),
         Some(s"  next: ${next(c, t)}"),
         if (stale.isEmpty) None
-        else Some("  stale: " + stale.map(p => s"${p.index} because ${p.stale.mkString(" and ")} changed").mkString("; ")),
+        else
+          Some("  stale: " + stale.map(p => s"${p.index} because ${p.stale.mkString(" and ")} changed").mkString("; ")),
         if (coming.isEmpty) None
         else Some(s"  perhaps stale, as soon as these are computed: ${ranges(coming.toVector.sorted)}"),
         if (frozen.isEmpty) None
@@ -83,17 +84,20 @@ private[views] object Overview {
       val label = s"${t.name}<br/>${Durations.words(t.length)}"
       if (t.isView) s"""  ${t.name}("$label")""" else s"""  ${t.name}[("$label")]"""
     }
-    val arrows = for (t <- c.tables; d <- t.definition.toVector; (from, text) <- edges(d))
-      yield s"""  ${c(from).name} -->|"${subscripts(text)}"| ${t.name}"""
+    val arrows =
+      for (t <- c.tables; d <- t.definition.toVector; (from, text) <- edges(d))
+        yield s"""  ${c(from).name} -->|"${subscripts(text)}"| ${t.name}"""
     ("flowchart LR" +: (nodes ++ arrows)).mkString("\n")
   }
 
   def dot(c: Catalog): String = {
     val nodes = c.tables.map { t =>
-      s"""  "${t.name}" [shape=${if (t.isView) "box, style=rounded" else "cylinder"}, label="${t.name}\\n${Durations.words(t.length)}"];"""
+      s"""  "${t.name}" [shape=${if (t.isView) "box, style=rounded" else "cylinder"}, label="${t.name}\\n${Durations
+          .words(t.length)}"];"""
     }
-    val arrows = for (t <- c.tables; d <- t.definition.toVector; (from, text) <- edges(d))
-      yield s"""  "${c(from).name}" -> "${t.name}" [label="${subscripts(text)}"];"""
+    val arrows =
+      for (t <- c.tables; d <- t.definition.toVector; (from, text) <- edges(d))
+        yield s"""  "${c(from).name}" -> "${t.name}" [label="${subscripts(text)}"];"""
     ("digraph views {" +: "  rankdir=LR;" +: (nodes ++ arrows) :+ "}").mkString("\n")
   }
 

@@ -73,7 +73,7 @@ private[views] final class Queries(spark: SparkSession, storage: Storage) {
       Bridge.dataFrame(
         spark,
         rewrite(plan) {
-          case Seq(key) if parts.contains(key) => Some(part(parts(key)))
+          case Seq(key) if parts.contains(key)                    => Some(part(parts(key)))
           case Seq(name) if known(name) && !own(name.toLowerCase) =>
             throw ViewsException.definition(
               s"In the ${query.clause}: $name has parts, and the query does not say which; write for example $name[${query.variable}]."
@@ -120,8 +120,8 @@ private[views] object Queries {
   private def inWords[A](where: String, clause: String)(body: => A): A =
     try body
     catch {
-      case e: CerException   => throw e
-      case e: ParseException => throw wrapped(where, clause, e.getMessage.split("\n== SQL").head.trim)
+      case e: CerException      => throw e
+      case e: ParseException    => throw wrapped(where, clause, e.getMessage.split("\n== SQL").head.trim)
       case e: AnalysisException => throw wrapped(where, clause, e.getSimpleMessage.trim)
     }
 

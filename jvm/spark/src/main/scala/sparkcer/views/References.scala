@@ -58,8 +58,23 @@ private[views] object References {
   }
 
   private val Ends =
-    Vector("WHERE", "GROUP", "HAVING", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "LIMIT", "OFFSET", "UNION", "EXCEPT",
-      "MINUS", "INTERSECT", "WINDOW", "QUALIFY")
+    Vector(
+      "WHERE",
+      "GROUP",
+      "HAVING",
+      "ORDER",
+      "SORT",
+      "CLUSTER",
+      "DISTRIBUTE",
+      "LIMIT",
+      "OFFSET",
+      "UNION",
+      "EXCEPT",
+      "MINUS",
+      "INTERSECT",
+      "WINDOW",
+      "QUALIFY"
+    )
 
   private def reference(
       text: String,

@@ -1,7 +1,7 @@
 package sparkcer.views
 
-/** Drops old parts. A part that a view still needs, for its next part or for one that is to be computed anew, is dropped
-  * only together with what needs it.
+/** Drops old parts. A part that a view still needs, for its next part or for one that is to be computed anew, is
+  * dropped only together with what needs it.
   */
 private[views] final class Retention(files: CatalogFiles) {
 
@@ -60,7 +60,9 @@ private[views] final class Retention(files: CatalogFiles) {
           case Stuck(view, next)      => s"$view[$next], which is not made yet"
           case StalePart(view, index) => s"$view[$index], which is to be computed anew"
         }
-        .mkString(", ") + ". Run maintain() first, or drop less; with cascade these views lose their parts too and start again."
+        .mkString(
+          ", "
+        ) + ". Run maintain() first, or drop less; with cascade these views lose their parts too and start again."
     )
 
   /** A view that starts again is as if it had just been created. */

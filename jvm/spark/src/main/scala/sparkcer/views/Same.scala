@@ -4,8 +4,8 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.RowOrdering
 import org.apache.spark.sql.functions._
 
-/** Have two DataFrames of the same columns the same rows, each as often? Exactly: one shuffle of both.
-  * Rows with maps or variants cannot be compared, and count as different.
+/** Have two DataFrames of the same columns the same rows, each as often? Exactly: one shuffle of both. Rows with maps
+  * or variants cannot be compared, and count as different.
   */
 private[views] object Same {
   def apply(a: DataFrame, b: DataFrame): Boolean =

@@ -5,8 +5,8 @@ import org.apache.spark.sql.functions.max
 
 /** Takes the micro-batches of a stream into a table. A part is complete when the largest time seen is so much past its
   * end; before, its rows are stored and views do not see them. Rows for parts that were dropped are kept aside. The
-  * number of the micro-batch is in the same commit as its rows, so one that Spark runs again changes nothing. After each
-  * the views are maintained.
+  * number of the micro-batch is in the same commit as its rows, so one that Spark runs again changes nothing. After
+  * each the views are maintained.
   */
 final class Sink private[views] (
     files: CatalogFiles,

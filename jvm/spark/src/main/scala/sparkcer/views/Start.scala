@@ -1,8 +1,8 @@
 package sparkcer.views
 
 /** Where a view starts. INITIALIZE makes the part of the smallest newest part of the sources; a view whose sources have
-  * none yet starts with the first for which they have all that is needed. Starts are settled once, sources first, and
-  * a source view counts from its own start on, also before its parts are made.
+  * none yet starts with the first for which they have all that is needed. Starts are settled once, sources first, and a
+  * source view counts from its own start on, also before its parts are made.
   */
 private[views] object Start {
 

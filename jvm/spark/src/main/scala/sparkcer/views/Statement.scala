@@ -15,7 +15,10 @@ private[views] final case class Statement(
 
   /** The tables and views that it reads, without itself. */
   lazy val sources: Vector[String] =
-    (initialize.references ++ update.references).map(_.table).filterNot(_.equalsIgnoreCase(name)).distinctBy(_.toLowerCase)
+    (initialize.references ++ update.references)
+      .map(_.table)
+      .filterNot(_.equalsIgnoreCase(name))
+      .distinctBy(_.toLowerCase)
 }
 
 /** A part or a range of parts in a query: `M[j]`, `M[j*60..j*60+59]`.

@@ -52,14 +52,22 @@ private final class StatementParser(piece: StatementParser.Piece) {
     accept("AS") // the paper leaves it out once
     expect("INITIALIZE")
     val i = head(name, "INITIALIZE")
-    val updateAt = clauseAt(at, (t, n) => t.is("UPDATE") && (isHead(n, name) || tokens.lift(n).exists(_.is("VIEW")) && isHead(n + 1, name)))
-    if (updateAt < 0) fail(tokens.last.end, s"UPDATE $name[j] AS … is missing: it says how each part after the first is made")
+    val updateAt = clauseAt(
+      at,
+      (t, n) => t.is("UPDATE") && (isHead(n, name) || tokens.lift(n).exists(_.is("VIEW")) && isHead(n + 1, name))
+    )
+    if (updateAt < 0)
+      fail(tokens.last.end, s"UPDATE $name[j] AS … is missing: it says how each part after the first is made")
     val initialize = query(i, at, updateAt, s"INITIALIZE of view $name")
     at = updateAt + 1
     accept("VIEW")
     val j = head(name, "UPDATE")
     val lengthAt = clauseAt(at, (t, n) => t.is("PARTITION") && tokens.lift(n).exists(_.is("LENGTH")))
-    if (lengthAt < 0) fail(tokens.last.end, "PARTITION LENGTH is missing: the length of a part, such as PARTITION LENGTH 60 (seconds) or 1 hour")
+    if (lengthAt < 0)
+      fail(
+        tokens.last.end,
+        "PARTITION LENGTH is missing: the length of a part, such as PARTITION LENGTH 60 (seconds) or 1 hour"
+      )
     val update = query(j, at, lengthAt, s"UPDATE of view $name")
     at = lengthAt + 2
     Statement(name, initialize, update, length(), text)
@@ -83,12 +91,15 @@ private final class StatementParser(piece: StatementParser.Piece) {
   /** The first place outside brackets where a clause begins. */
   private def clauseAt(from: Int, begins: (Token, Int) => Boolean): Int = {
     var depth = 0
-    tokens.indices.drop(from).find { n =>
-      val t = tokens(n)
-      if (t.isSign("(") || t.isSign("[")) depth += 1
-      else if (t.isSign(")") || t.isSign("]")) depth -= 1
-      depth == 0 && begins(t, n + 1)
-    }.getOrElse(-1)
+    tokens.indices
+      .drop(from)
+      .find { n =>
+        val t = tokens(n)
+        if (t.isSign("(") || t.isSign("[")) depth += 1
+        else if (t.isSign(")") || t.isSign("]")) depth -= 1
+        depth == 0 && begins(t, n + 1)
+      }
+      .getOrElse(-1)
   }
 
   private def query(variable: String, from: Int, until: Int, clause: String): Query = {
@@ -101,13 +112,15 @@ private final class StatementParser(piece: StatementParser.Piece) {
     val words = tokens.drop(at)
     val seconds = words.map(_.text) match {
       case Vector(n) if words.head.kind == Token.Number => n.toLongOption
-      case _ if words.nonEmpty =>
+      case _ if words.nonEmpty                          =>
         Durations.seconds(text.substring(words.head.start, words.last.end).stripPrefix("'").stripSuffix("'"))
       case _ => None
     }
-    seconds.filter(_ > 0).getOrElse(
-      fail(start, "PARTITION LENGTH is a number of seconds or a length of time, such as 60 or 1 hour")
-    )
+    seconds
+      .filter(_ > 0)
+      .getOrElse(
+        fail(start, "PARTITION LENGTH is a number of seconds or a length of time, such as 60 or 1 hour")
+      )
   }
 
   private def here: Int = tokens.lift(at).fold(tokens.last.end)(_.start)

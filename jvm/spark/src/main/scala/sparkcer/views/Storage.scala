@@ -32,8 +32,8 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
     (piece(folder, rolled = false), count(folder))
   }
 
-  /** Writes rows of several parts, each to a piece of its own, under the number in `part`. Rows whose number is NULL come
-    * under None.
+  /** Writes rows of several parts, each to a piece of its own, under the number in `part`. Rows whose number is NULL
+    * come under None.
     */
   def writeParts(table: String, rows: DataFrame, part: Column): Map[Option[Long], (Piece, Long)] = {
     val folder = s"$table/${UUID.randomUUID()}"
@@ -43,11 +43,14 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
       .write
       .partitionBy(PartColumn)
       .parquet(new Path(root, folder).toString)
-    list(folder).filter(_.isDirectory).map { f =>
-      val name = f.getPath.getName
-      val inner = s"$folder/$name"
-      name.stripPrefix(s"$PartColumn=").toLongOption -> ((piece(inner, rolled = false), count(inner)))
-    }.toMap
+    list(folder)
+      .filter(_.isDirectory)
+      .map { f =>
+        val name = f.getPath.getName
+        val inner = s"$folder/$name"
+        name.stripPrefix(s"$PartColumn=").toLongOption -> ((piece(inner, rolled = false), count(inner)))
+      }
+      .toMap
   }
 
   /** Writes rows of several parts as one piece, with their numbers. */

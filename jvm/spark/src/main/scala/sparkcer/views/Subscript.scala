@@ -40,8 +40,8 @@ private[views] object Subscript {
 
   /** The subscript that tokens spell, or where and why they do not.
     *
-    * Sums of rounded quotients are only whole numbers away from a quotient, so a quotient may be added to a whole number
-    * and divided again, and nothing else.
+    * Sums of rounded quotients are only whole numbers away from a quotient, so a quotient may be added to a whole
+    * number and divided again, and nothing else.
     */
   def parse(tokens: Vector[Token], name: Option[String]): Either[(Int, String), Subscript] = {
     var rest = tokens
@@ -74,7 +74,8 @@ private[views] object Subscript {
           else fail("a subscript is a multiple of the part's own, plus a number")
         } else if (take("/")) {
           val right = factor()
-          if (!right.isConstant || right.divisor != 1 || right.offset <= 0) fail("it can be divided by a positive number only")
+          if (!right.isConstant || right.divisor != 1 || right.offset <= 0)
+            fail("it can be divided by a positive number only")
           else left = Subscript(left.factor, left.offset, left.divisor * right.offset)
         } else more = false
       left

@@ -1,7 +1,7 @@
 package sparkcer.views
 
-/** Removes what no part has any more: pieces that were replaced, and folders that a run left when it was cut short. Both
-  * stay for a while, because readers of an older version, or a writer that is not done, may need them.
+/** Removes what no part has any more: pieces that were replaced, and folders that a run left when it was cut short.
+  * Both stay for a while, because readers of an older version, or a writer that is not done, may need them.
   */
 private[views] final class Sweeper(files: CatalogFiles, storage: Storage) {
   import Sweeper._
@@ -18,7 +18,8 @@ private[views] final class Sweeper(files: CatalogFiles, storage: Storage) {
     val ancient = found.filter(_._2.getModificationTime < now - LeftMillis)
     if (ancient.nonEmpty) {
       val known = files.kept().flatMap(c => c.removed.map(_.folder) ++ c.tables.flatMap(_.pieces.map(_.folder)))
-      ancient.map { case (t, f) => s"$t/${f.getPath.getName}" }
+      ancient
+        .map { case (t, f) => s"$t/${f.getPath.getName}" }
         .filterNot(f => known.exists(k => k == f || k.startsWith(s"$f/")))
         .foreach(storage.delete)
     }

@@ -44,20 +44,25 @@ final class Views private (spark: SparkSession, root: Path) {
   def createTable(name: String, schema: StructType, time: String, length: String): Unit = {
     Names.check(name)
     val columns = Names.columns(schema, name)
-    val column = columns.find(_.name.equalsIgnoreCase(time)).getOrElse(
-      throw ViewsException.catalog(
-        s"The table $name has no column '$time' for the time; its columns are ${columns.fieldNames.mkString(", ")}."
+    val column = columns
+      .find(_.name.equalsIgnoreCase(time))
+      .getOrElse(
+        throw ViewsException.catalog(
+          s"The table $name has no column '$time' for the time; its columns are ${columns.fieldNames.mkString(", ")}."
+        )
       )
-    )
     if (PartTime.micros(Storage.quoted(column.name), column.dataType).isEmpty)
       throw ViewsException.catalog(
         s"The time of $name is the column '${column.name}', which is ${column.dataType.sql}: it must be a timestamp, a date or a whole number of seconds."
       )
-    val seconds = length.toLongOption.orElse(Durations.seconds(length)).filter(_ > 0).getOrElse(
-      throw ViewsException.catalog(
-        s"The length of the parts of $name is '$length', which is no whole number of seconds: write '1 minute' or '60'."
+    val seconds = length.toLongOption
+      .orElse(Durations.seconds(length))
+      .filter(_ > 0)
+      .getOrElse(
+        throw ViewsException.catalog(
+          s"The length of the parts of $name is '$length', which is no whole number of seconds: write '1 minute' or '60'."
+        )
       )
-    )
     val table = Table(name, UUID.randomUUID().toString, seconds, columns.json, Some(column.name), None)
     files.commit { (c, _) =>
       if (c.find(name).isDefined)
@@ -79,7 +84,8 @@ final class Views private (spark: SparkSession, root: Path) {
       val executed = new Definer(files, queries).create(pieces, backfill)
       frame(new StructType().add("statement", StringType), executed.map(Row(_)))
     } else if (pieces.length == 1) queries.adHoc(files.load(), pieces.head.text)
-    else throw ViewsException.definition("Several statements at once are CREATE VIEW statements; run a query by itself.")
+    else
+      throw ViewsException.definition("Several statements at once are CREATE VIEW statements; run a query by itself.")
   }
 
   /** Adds rows to the parts of a table that they belong to by their time. All parts up to the newest among them are
@@ -87,13 +93,17 @@ final class Views private (spark: SparkSession, root: Path) {
     */
   def append(table: String, rows: DataFrame): Unit = appender.append(table, rows)
 
-  /** Makes all parts of views that can be made, computes anew those whose sources have changed, and tells what was done. */
+  /** Makes all parts of views that can be made, computes anew those whose sources have changed, and tells what was
+    * done.
+    */
   def maintain(): DataFrame = {
     val done = new Maintainer(spark, files, storage, queries).run()
     new Sweeper(files, storage).run()
     frame(
       Views.Report,
-      done.map(d => Row(d.view, d.index, Views.timestamp(d.index, d.length), d.action, d.because, d.rows, d.rowsRead, d.millis))
+      done.map(d =>
+        Row(d.view, d.index, Views.timestamp(d.index, d.length), d.action, d.because, d.rows, d.rowsRead, d.millis)
+      )
     )
   }
 
@@ -125,13 +135,16 @@ final class Views private (spark: SparkSession, root: Path) {
     Math.floorDiv(time.getTime, files.load()(name).length * 1000)
 
   /** What `foreachBatch` of a stream takes: rows go to the parts of a table, and the views are maintained. A part is
-    * complete, and the views see it, when the largest time of the stream is `delay` past its end. Rows that come later are
-    * late data, as with [[append]]; rows for dropped parts are kept aside, see [[aside]].
+    * complete, and the views see it, when the largest time of the stream is `delay` past its end. Rows that come later
+    * are late data, as with [[append]]; rows for dropped parts are kept aside, see [[aside]].
     */
   def sink(table: String, delay: String = "0 seconds"): Sink = {
-    val micros = Durations.micros(delay).filter(_ >= 0).getOrElse(
-      throw ViewsException.append(s"The delay '$delay' is no length of time: write '30 seconds'.")
-    )
+    val micros = Durations
+      .micros(delay)
+      .filter(_ >= 0)
+      .getOrElse(
+        throw ViewsException.append(s"The delay '$delay' is no length of time: write '30 seconds'.")
+      )
     appender.base(files.load(), table)
     new Sink(files, storage, appender, table, micros, () => maintain(): Unit)
   }
@@ -142,8 +155,8 @@ final class Views private (spark: SparkSession, root: Path) {
     queries.rows(t, t.aside)
   }
 
-  /** The parts of a table or a view, and the open ones of a stream: their rows, when they were last changed, and what makes
-    * them stale.
+  /** The parts of a table or a view, and the open ones of a stream: their rows, when they were last changed, and what
+    * makes them stale.
     */
   def parts(name: String): DataFrame = {
     val t = files.load()(name)
@@ -164,8 +177,8 @@ final class Views private (spark: SparkSession, root: Path) {
     )
   }
 
-  /** Drops the parts that end before a time. They are refused if a view still needs them, unless it is to lose its parts
-    * too and start again.
+  /** Drops the parts that end before a time. They are refused if a view still needs them, unless it is to lose its
+    * parts too and start again.
     *
     * @return
     *   what was dropped
@@ -180,11 +193,14 @@ final class Views private (spark: SparkSession, root: Path) {
     */
   def rollUp(name: String, before: java.sql.Timestamp, length: String): Long = {
     val own = files.load()(name).length
-    val seconds = length.toLongOption.orElse(Durations.seconds(length)).filter(n => n > 0 && n % own == 0).getOrElse(
-      throw ViewsException.catalog(
-        s"Parts of $name are ${Durations.words(own)}: they can be rolled up to a multiple of that, and '$length' is none."
+    val seconds = length.toLongOption
+      .orElse(Durations.seconds(length))
+      .filter(n => n > 0 && n % own == 0)
+      .getOrElse(
+        throw ViewsException.catalog(
+          s"Parts of $name are ${Durations.words(own)}: they can be rolled up to a multiple of that, and '$length' is none."
+        )
       )
-    )
     new RollUp(files, storage).run(name, partAt(name, before), seconds / own)
   }
 

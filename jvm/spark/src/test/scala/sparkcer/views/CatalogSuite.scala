@@ -27,7 +27,10 @@ final class CatalogSuite extends SparkSuite {
     assert(pool.awaitTermination(5, TimeUnit.MINUTES))
     val last = new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration).load()
     assertEquals(last.version, 100L)
-    assertEquals(last.removed.map(_.folder).sorted, (for (n <- 0 until 4; k <- 0 until each) yield s"$n.$k").toVector.sorted)
+    assertEquals(
+      last.removed.map(_.folder).sorted,
+      (for (n <- 0 until 4; k <- 0 until each) yield s"$n.$k").toVector.sorted
+    )
     assertEquals(last.removed.map(_.since), (1L to 100L).toVector)
   }
 
@@ -42,6 +45,35 @@ final class CatalogSuite extends SparkSuite {
     v.maintain()
     val first = v.parts("Helper").head().getLong(0) - Begin
     assertEquals(texts(v.read("Helper").select("ct")), (first to 5).map(m => s"[${m - first + 1}]").sorted)
+  }
+
+  test("what no part has any more is removed after a while") {
+    val folder = Network.folder()
+    val v = Views.open(spark, folder)
+    v.createTable("M", Schema, "t", "60")
+    v.sql(Helper)
+    v.append("M", rows(spark, (0, "s", 20), (1, "s", 20)))
+    v.maintain()
+    v.append("M", rows(spark, (0, "x", 20)))
+    v.maintain() // replaces the first part of the helper
+    rows(spark, (0, "s", 20)).write.parquet(s"$folder/Helper/left")
+    java.nio.file.Files.createFile(java.nio.file.Paths.get(folder, "_catalog", ".left.tmp")): Unit
+    def there() = Seq("Helper", "M", "_catalog").map(n => Option(new java.io.File(folder, n).list()).get.count(!_.endsWith(".crc")))
+    val sweeper = new Sweeper(
+      new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration),
+      new Storage(spark, new Path(folder))
+    )
+    val before = texts(v.read("Helper"))
+    val files = there()
+    sweeper.run()
+    assertEquals(there(), files)
+    sweeper.run(System.currentTimeMillis() + 2 * 3600 * 1000) // longer than replaced pieces are kept
+    assertEquals(there().head, files.head - 1)
+    sweeper.run(System.currentTimeMillis() + 48 * 3600 * 1000) // longer than what was left is kept
+    assertEquals(there().take(2), Seq(files.head - 2, files(1)))
+    assert(!new java.io.File(folder, "_catalog/.left.tmp").exists())
+    assertEquals(texts(v.read("Helper")), before)
+    assertEquals(v.read("M").count(), 3L)
   }
 
   test("cut short at any operation of the file system, the next run completes") {

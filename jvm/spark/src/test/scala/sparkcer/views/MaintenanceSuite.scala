@@ -54,7 +54,8 @@ final class MaintenanceSuite extends SparkSuite {
   /** One row for each source and minute: the helper of the paper joins row by row. */
   private def check(v: Views, all: Seq[Loss], first: Long, last: Long): Unit =
     naive(all, first, last).foreach { case (name, parts) =>
-      val found = v.read(name).collect().toSeq.groupBy(r => r.getAs[java.sql.Timestamp]("PART_TIMESTAMP").getTime / 60000 - Begin)
+      val found =
+        v.read(name).collect().toSeq.groupBy(r => r.getAs[java.sql.Timestamp]("PART_TIMESTAMP").getTime / 60000 - Begin)
       val there = v.parts(name).collect().map(_.getLong(0) - Begin).toSet
       assertEquals(there, parts.keySet, clue(name))
       parts.foreach { case (m, rows) =>
@@ -63,7 +64,9 @@ final class MaintenanceSuite extends SparkSuite {
     }
 
   test("random appends, late and with gaps") {
-    spark.sql("SELECT concat('s', id) AS src, concat('city of s', id) AS city FROM range(5)").createOrReplaceTempView("cities")
+    spark
+      .sql("SELECT concat('s', id) AS src, concat('city of s', id) AS city FROM range(5)")
+      .createOrReplaceTempView("cities")
     val seeds = if (Properties.Long) 20 else 2
     (1 to seeds).foreach { _ =>
       val seed = Random.nextInt()
@@ -96,8 +99,13 @@ final class MaintenanceSuite extends SparkSuite {
     v.createTable("N", Schema, "t", "60")
     v.append("M", rows(spark, (0, "s", 1), (9, "s", 1)))
     v.append("N", rows(spark, (2, "s", 1), (7, "s", 1)))
-    v.sql("CREATE VIEW A AS INITIALIZE A[i] AS SELECT M.src FROM M[i] JOIN N[i] UPDATE A[j] AS SELECT M.src FROM M[j] JOIN N[j] PARTITION LENGTH 60")
-    v.sql("CREATE VIEW B AS INITIALIZE B[i] AS SELECT M.src FROM M[i-1] JOIN N[i] UPDATE B[j] AS SELECT src FROM M[j] JOIN (SELECT 1 FROM B[j-2]) PARTITION LENGTH 60", backfill = true)
+    v.sql(
+      "CREATE VIEW A AS INITIALIZE A[i] AS SELECT M.src FROM M[i] JOIN N[i] UPDATE A[j] AS SELECT M.src FROM M[j] JOIN N[j] PARTITION LENGTH 60"
+    )
+    v.sql(
+      "CREATE VIEW B AS INITIALIZE B[i] AS SELECT M.src FROM M[i-1] JOIN N[i] UPDATE B[j] AS SELECT src FROM M[j] JOIN (SELECT 1 FROM B[j-2]) PARTITION LENGTH 60",
+      backfill = true
+    )
     assertEquals(
       told(v.maintain()),
       Seq("A[7] initialized", "B[2] initialized", "B[3] initialized") ++ (4 to 9).map(n => s"B[$n] updated")

@@ -18,10 +18,16 @@ final class StatementSuite extends munit.ScalaCheckSuite {
   private def problem(text: String): String = intercept[CerException](parse(text)).getMessage
 
   test("references stand where relations do, and nowhere else") {
-    assertEquals(references("SELECT a[0], 'FROM M[j]' FROM M[j], N[j-1] n -- M[j-2]\nWHERE b[1] > 0"), Seq("M[j]", "N[j-1]"))
+    assertEquals(
+      references("SELECT a[0], 'FROM M[j]' FROM M[j], N[j-1] n -- M[j-2]\nWHERE b[1] > 0"),
+      Seq("M[j]", "N[j-1]")
+    )
     assertEquals(references("SELECT * FROM (M[j] NATURAL JOIN N[j]) /* , O[j] */"), Seq("M[j]", "N[j]"))
     assertEquals(references("SELECT extract(DAY FROM a[0]), x IS NOT DISTINCT FROM a[1] FROM M[j]"), Seq("M[j]"))
-    assertEquals(references("WITH w AS (SELECT * FROM M[j-1]) SELECT * FROM w WHERE x IN (SELECT y FROM M[j])"), Seq("M[j-1]", "M[j]"))
+    assertEquals(
+      references("WITH w AS (SELECT * FROM M[j-1]) SELECT * FROM w WHERE x IN (SELECT y FROM M[j])"),
+      Seq("M[j-1]", "M[j]")
+    )
     assertEquals(references("SELECT * FROM cer(TABLE(M[j]), 'SELECT …') UNION ALL TABLE N[j]"), Seq("M[j]", "N[j]"))
     assertEquals(references("SELECT * FROM `my table`[ j*60 .. j*60+59 ]"), Seq("`my table`[ j*60 .. j*60+59 ]"))
   }
@@ -37,7 +43,12 @@ final class StatementSuite extends munit.ScalaCheckSuite {
   test("several statements, with or without semicolons, and the paper's small slips") {
     val two = StatementParser.split(view("SELECT 1 FROM M[j]") + "\n" + view("SELECT ';' FROM M[j]") + ";\n;")
     assertEquals(two.map(p => parse(p.text).name), Vector("V", "V"))
-    assertEquals(parse("CREATE VIEW V INITIALIZE V[i] AS SELECT 1 FROM M[i] UPDATE VIEW V[j] AS SELECT 1 FROM M[j] PARTITION LENGTH 1 hour").length, 3600L)
+    assertEquals(
+      parse(
+        "CREATE VIEW V INITIALIZE V[i] AS SELECT 1 FROM M[i] UPDATE VIEW V[j] AS SELECT 1 FROM M[j] PARTITION LENGTH 1 hour"
+      ).length,
+      3600L
+    )
   }
 
   test("what is missing is said with its place") {
@@ -71,7 +82,8 @@ final class StatementSuite extends munit.ScalaCheckSuite {
   }
 
   property("the parts that need a part are those whose subscripts reach it") {
-    val subscripts = for (a <- Gen.choose(1L, 7L); b <- Gen.choose(-20L, 20L); c <- Gen.choose(1L, 7L)) yield Subscript(a, b, c)
+    val subscripts =
+      for (a <- Gen.choose(1L, 7L); b <- Gen.choose(-20L, 20L); c <- Gen.choose(1L, 7L)) yield Subscript(a, b, c)
     forAll(subscripts, Gen.choose(-30L, 30L)) { (s, limit) =>
       val all = -300L to 300L
       s.firstFrom(limit) == all.find(s.at(_) >= limit).get && s.lastWithin(limit) == all.findLast(s.at(_) <= limit).get

@@ -40,7 +40,13 @@ final class ViewsSuite extends SparkSuite {
     v.append("M", rows(spark, (2, "x", 30)))
     assertEquals(
       told(v.maintain()),
-      Seq("Helper[2] recomputed", "Helper[3] recomputed", "Helper[4] unchanged", "View2[2] unchanged", "View2[3] unchanged")
+      Seq(
+        "Helper[2] recomputed",
+        "Helper[3] recomputed",
+        "Helper[4] unchanged",
+        "View2[2] unchanged",
+        "View2[3] unchanged"
+      )
     )
   }
 
