@@ -40,30 +40,31 @@ def measurements() -> list[tuple[datetime, str, str, int]]:
     return rows
 
 
+def is_late(row: tuple[datetime, str, str, int]) -> bool:
+    at, src, dest, _ = row
+    return (src, dest, at.replace(second=0)) == LATE
+
+
 def main() -> None:
     spark = spark_cer.session()
     schema = "t TIMESTAMP, src STRING, dest STRING, loss INT"
-    is_late = [(s, d, t.replace(second=0)) == LATE for t, s, d, _ in measurements()]
     with tempfile.TemporaryDirectory() as folder:
         v = views.open(spark, folder)
         v.create_table("M", schema, time="t", length="1 minute")
         v.sql(f"{LOSING}; {WORST}")
         for minute in range(12):
             begin = START + timedelta(minutes=minute)
-            rows = [
-                row
-                for row, late in zip(measurements(), is_late)
-                if not late and begin <= row[0] < begin + timedelta(minutes=1)
-            ]
+            end = begin + timedelta(minutes=1)
+            rows = [row for row in measurements() if begin <= row[0] < end and not is_late(row)]
             v.append("M", spark.createDataFrame(rows, schema))
             v.maintain()
         print("Losing packets, without a measurement of 10:04:")
         v.read("Losing").orderBy("PART_TIMESTAMP", "src", "dest").show(truncate=False)
-        v.append("M", spark.createDataFrame([r for r, late in zip(measurements(), is_late) if late], schema))
+        v.append("M", spark.createDataFrame([row for row in measurements() if is_late(row)], schema))
         print("It comes, and these parts are computed anew:")
-        v.maintain().orderBy("part_timestamp", "view").select(
-            "view", "part_timestamp", "action", "rows"
-        ).show(truncate=False)
+        v.maintain().orderBy("part_timestamp", "view").select("view", "part_timestamp", "action", "rows").show(
+            truncate=False
+        )
         print("Losing packets:")
         v.read("Losing").orderBy("PART_TIMESTAMP", "src", "dest").show(truncate=False)
         print("The worst minute of the last five, now:")

@@ -163,34 +163,46 @@ final class WindowSum(spark: SparkSession, table: LossTable, window: Int) extend
   def naive(i: Int, scope: Int): DataFrame =
     files.parts(i - window + 1, i).groupBy("link").agg(sum("loss").as("total"))
 
-  private val Helper = "link STRING, ct BIGINT, total DECIMAL(38,0)"
+  private val Helper = "link STRING, total BIGINT, ct_loss BIGINT, ct BIGINT, age INT, idle INT"
 
   def hardCoded(i: Int, isFirst: Boolean): Unit = {
     val now = files
       .part(i)
       .groupBy("link")
-      .agg(count(lit(1)).as("ct"), sum("loss").cast("DECIMAL(38,0)").as("total"))
+      .agg(coalesce(sum("loss"), lit(0L)).as("total"), count("loss").as("ct_loss"), count(lit(1)).as("ct"))
+      .select(col("*"), lit(0).as("age"), lit(0).as("idle"))
     val helper =
       if (isFirst) now
       else
         now
-          .unionAll(saved("Helper", i - 1, i - 1, Helper))
+          .unionAll(
+            saved("Helper", i - 1, i - 1, Helper)
+              .selectExpr("link", "total", "ct_loss", "ct", "age + 1 AS age", "idle + 1 AS idle")
+              .where(col("idle") < window)
+          )
           .groupBy("link")
-          .agg(sum("ct").as("ct"), sum("total").cast("DECIMAL(38,0)").as("total"))
+          .agg(
+            sum("total").as("total"),
+            sum("ct_loss").as("ct_loss"),
+            sum("ct").as("ct"),
+            max("age").as("age"),
+            min("idle").as("idle")
+          )
     save(helper, "Helper", i)
     if (i >= window) {
       val (cur, old) =
         (saved("Helper", i, i, Helper).as("Cur"), saved("Helper", i - window, i - window, Helper).as("Old"))
       save(
         cur
-          .join(old, col("Cur.link") <=> col("Old.link"), "left_outer")
+          .join(old, col("Cur.link") <=> col("Old.link") && col("Cur.age") >= window, "left_outer")
           .select(
             col("Cur.link"),
             (col("Cur.ct") - coalesce(col("Old.ct"), lit(0L))).as("ct"),
-            (col("Cur.total") - coalesce(col("Old.total"), lit(0))).cast("bigint").as("total")
+            (col("Cur.ct_loss") - coalesce(col("Old.ct_loss"), lit(0L))).as("ct_loss"),
+            (col("Cur.total") - coalesce(col("Old.total"), lit(0L))).as("total")
           )
           .where("ct > 0")
-          .select("link", "total"),
+          .select(col("link"), when(col("ct_loss") > 0, col("total")).as("total")),
         "View",
         i
       )

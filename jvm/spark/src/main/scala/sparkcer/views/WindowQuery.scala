@@ -2,7 +2,7 @@ package sparkcer.views
 
 import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.catalyst.util.quoteIfNeeded
-import org.apache.spark.sql.types.{DataType, DecimalType}
+import org.apache.spark.sql.types.{DataType, DecimalType, LongType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Aggregates over a sliding or hopping window (Section 5.2), over *panes*: the longest stretches of which both window
@@ -92,16 +92,17 @@ final private[views] class WindowQuery(query: ViewQuery) {
     private val idle = names.fresh("idle")
     private val lives = groups.nonEmpty
 
-    /** What a cumulated sum can hold: no window's sum can come near it. */
+    /** The type of a cumulated sum. It holds what no group lives to see: of INT, four billion rows of the largest. */
     private def cumulated(k: Kept): Option[DataType] = Some(k).filter(_.kind == Kept.Sum).map { _ =>
       SqlExpression.dataType(k.argument.get.span.text, query.source.schema, k.argument.get.span) match {
         case d: DecimalType => DecimalType(37, d.scale)
-        case _              => DecimalType(38, 0)
+        case LongType       => DecimalType(38, 0)
+        case _              => LongType
       }
     }
 
     private def stored(k: Kept, value: String): String =
-      cumulated(k).fold(value)(t => s"CAST($value AS ${t.sql})")
+      cumulated(k).filter(_ != LongType).fold(value)(t => s"CAST($value AS ${t.sql})")
 
     private def fresh(part: String): Seq[String] =
       select(groups ++ aggregates.columns.map { k =>
