@@ -222,7 +222,7 @@ object SparkBenchmark {
     )
   }
 
-  private val SnapshotWindow = 100000
+  private val SnapshotWindow = 1000000
   private val SnapshotBar = 10.0
 
   /** The bytes that each version of the state wrote, all partitions together. */

@@ -199,7 +199,7 @@ object Cer {
   /** Typed columns from the bytes of match rows and of late events. In event time `end` is the column that Spark knows
     * to carry the watermark, so that a windowed aggregation over matches works.
     */
-  private[spark] def unpacked(rows: DataFrame, plan: Plan): DataFrame = {
+  private def unpacked(rows: DataFrame, plan: Plan): DataFrame = {
     val columns = plan.schema.row.fieldNames.toVector.filterNot(_ == "end" && plan.delay.isDefined)
     rows
       .select(
@@ -212,6 +212,10 @@ object Cer {
           (if (plan.delay.isDefined) Seq(col("end")) else Nil) ++ (if (plan.lateRows) Seq(col("late")) else Nil): _*
       )
   }
+
+  /** The same of rows that are all matches, with their other columns. */
+  private[spark] def unpackedMatches(rows: DataFrame, plan: Plan): DataFrame =
+    rows.withColumn("m", unpack(col("row"), plan.schema.row, always = true)).drop("row").select("*", "m.*").drop("m")
 
   /** The columns as users see them, each under a new name, so that a result can be joined with itself. */
   private[spark] def output(rows: DataFrame, b: Binding, plan: Plan): DataFrame = {

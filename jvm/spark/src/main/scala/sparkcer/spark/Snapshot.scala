@@ -3,6 +3,7 @@ package sparkcer.spark
 import java.nio.ByteBuffer
 
 import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoders}
+import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.sparkcer.CerException
 import org.apache.spark.sql.types.StructType
@@ -59,11 +60,11 @@ object Snapshot {
       fail("A snapshot of a stream cannot have CONSUME BY or LIMIT, which depend on events that are gone.")
     // What is found is put out as in a batch.
     val plan = Cer.planOf(b, query, options.copy(snapshots = true)).copy(delay = None, lateRows = false)
-    val found = rows(pieces(df, checkpoint), plan)
-    val latest = found.agg(max("latest")).scalar()
+    // In one pass: to load the state costs more than to have all of the last window in one partition.
+    val latest = max("latest").over(Window.partitionBy())
     val now = at.fold(latest)(t => greatest(latest, Cer.longOf(t.cast(b.time.dataType))))
-    val matches = Cer.unpacked(found.where("row IS NOT NULL").toDF().withColumn("end", lit(null)), plan)
-    Cer.output(matches.where(Cer.longOf(col("end")) >= back(now)), b, plan)
+    val found = rows(pieces(df, checkpoint), plan).withColumn("from", back(now)).where("row IS NOT NULL")
+    Cer.output(Cer.unpackedMatches(found, plan).where(Cer.longOf(col("end")) >= col("from")), b, plan)
   }
 
   /** The earliest time from which on a match that ended is in the window before a time. */
@@ -117,8 +118,7 @@ object Snapshot {
         val events = bucket.recentEvents
         val byKey = events.sortBy(e => ByteBuffer.wrap(e.key)) // stable: in order inside each key
         val matches = new Batch(plan, Spread.ByKey(inTime = false))(byKey.iterator)
-        matches.map(r => Found(r.copy().getBytes, null, Long.MinValue)) ++
-          events.map(_.time).maxOption.map(Found(null, null, _))
+        matches.map(r => Found(r.copy().getBytes, Long.MinValue)) ++ events.map(_.time).maxOption.map(Found(null, _))
       }(Encoders.product[Found])
 
   private def fail(problem: String): Nothing = throw new CerException("CER_SNAPSHOT", s"[CER_SNAPSHOT] $problem")
@@ -128,4 +128,4 @@ object Snapshot {
 final private case class Piece(bucket: Int, number: Long, bytes: Array[Byte])
 
 /** A match, or the latest time of a bucket. */
-final private case class Found(row: Array[Byte], late: Array[Byte], latest: Long)
+final private case class Found(row: Array[Byte], latest: Long)
