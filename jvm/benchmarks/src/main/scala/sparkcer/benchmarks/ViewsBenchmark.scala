@@ -7,12 +7,13 @@ import org.apache.spark.sql.DataFrame
   * clock starts; all ways write their result. The three take turns, and the best round counts.
   *
   * {{{
-  * sbt "benchmarks/runMain sparkcer.benchmarks.ViewsBenchmark --rows 500000 --parts 60 --only view2|max"
+  * sbt "benchmarks/runMain sparkcer.benchmarks.ViewsBenchmark --rows 500000 --parts 60 --only view2|windows"
   * }}}
   */
 object ViewsBenchmark {
   final private case class Options(
       rows: Int = 500000,
+      windowRows: Int = 2000000,
       sweepRows: Int = 100000,
       parts: Int = 60,
       rounds: Int = 4,
@@ -27,17 +28,10 @@ object ViewsBenchmark {
   def main(args: Array[String]): Unit = {
     val options = read(args.toList, Options())
     val run = new SparkRun(2)
-    // One table for all bars: it takes long to make.
-    lazy val table = {
-      val t = new LossTable(run.spark, options.rows.toLong, Few)
-      t.arrive(options.parts)
-      t
-    }
     try {
       val sections = Vector[(String, () => Vector[Bar])](
-        "view2" -> (() => view2(run, options, table)),
-        "max" -> (() => window(options, "MAX", table, new WindowMax(run.spark, table, options.parts))),
-        "sum" -> (() => window(options, "SUM", table, new WindowSum(run.spark, table, options.parts))),
+        "view2" -> (() => on(run, options.rows, Few, options.parts)(view2(run, options, _))),
+        "windows" -> (() => on(run, options.windowRows, Few, options.parts)(windows(run, options, _))),
         "sweep-size" -> (() => sweepSize(run, options)),
         "sweep-scope" -> (() => sweepScope(run, options)),
         "sweep-selectivity" -> (() => sweepSelectivity(run, options)),
@@ -47,7 +41,6 @@ object ViewsBenchmark {
       if (bars.nonEmpty) {
         println("\nAll in one table:")
         bars.foreach(println)
-        table.delete()
       }
     } finally run.stop()
   }
@@ -69,6 +62,10 @@ object ViewsBenchmark {
       Bar("View2: ViewDF / hard-coded", t.told, t.views / t.hardCoded, 1.2, atLeast = false)
     ).map(told)
   }
+
+  private def windows(run: SparkRun, o: Options, table: LossTable): Vector[Bar] =
+    window(o, "MAX", table, new WindowMax(run.spark, table, o.parts)) ++
+      window(o, "SUM", table, new WindowSum(run.spark, table, o.parts))
 
   private def window(o: Options, name: String, table: LossTable, ways: ViewWays): Vector[Bar] = {
     val t = measure(table, ways, o.rounds, scope = None)
@@ -164,15 +161,16 @@ object ViewsBenchmark {
   }
 
   private def read(args: List[String], o: Options): Options = args match {
-    case Nil                         => o
-    case "--rows" :: n :: rest       => read(rest, o.copy(rows = n.toInt))
-    case "--sweep-rows" :: n :: rest => read(rest, o.copy(sweepRows = n.toInt))
-    case "--parts" :: n :: rest      => read(rest, o.copy(parts = n.toInt))
-    case "--rounds" :: n :: rest     => read(rest, o.copy(rounds = n.toInt))
-    case "--only" :: regex :: rest   => read(rest, o.copy(only = regex))
-    case other :: _                  =>
+    case Nil                          => o
+    case "--rows" :: n :: rest        => read(rest, o.copy(rows = n.toInt))
+    case "--window-rows" :: n :: rest => read(rest, o.copy(windowRows = n.toInt))
+    case "--sweep-rows" :: n :: rest  => read(rest, o.copy(sweepRows = n.toInt))
+    case "--parts" :: n :: rest       => read(rest, o.copy(parts = n.toInt))
+    case "--rounds" :: n :: rest      => read(rest, o.copy(rounds = n.toInt))
+    case "--only" :: regex :: rest    => read(rest, o.copy(only = regex))
+    case other :: _                   =>
       throw new IllegalArgumentException(
-        s"'$other'? Use --rows N, --sweep-rows N, --parts N, --rounds N, --only REGEX (of sections)."
+        s"'$other'? Use --rows N, --window-rows N, --sweep-rows N, --parts N, --rounds N, --only REGEX (of sections)."
       )
   }
 }

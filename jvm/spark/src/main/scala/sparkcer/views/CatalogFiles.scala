@@ -71,13 +71,7 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
 
   private def write(catalog: Catalog): Boolean = {
     val temporary = new Path(folder, s".${UUID.randomUUID()}.tmp")
-    val out = files.create(
-      temporary,
-      java.util.EnumSet.of(CreateFlag.CREATE),
-      Options.CreateOpts.createParent()
-    )
-    try out.write(Serialization.write(catalog).getBytes(UTF_8))
-    finally out.close()
+    store(temporary, Serialization.write(catalog).getBytes(UTF_8))
     val won =
       try place(temporary, file(catalog.version))
       finally files.delete(temporary, false): Unit
@@ -87,6 +81,17 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
     }
     won
   }
+
+  /** In a local folder without Hadoop, which starts a process for the permissions of each file. */
+  private def store(to: Path, bytes: Array[Byte]): Unit =
+    if (isLocal) {
+      Files.createDirectories(Paths.get(local(folder)))
+      Files.write(Paths.get(local(to)), bytes): Unit
+    } else {
+      val out = files.create(to, java.util.EnumSet.of(CreateFlag.CREATE), Options.CreateOpts.createParent())
+      try out.write(bytes)
+      finally out.close()
+    }
 
   private def place(from: Path, to: Path): Boolean =
     if (isLocal)
@@ -100,7 +105,7 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
         true
       } catch { case _: FileAlreadyExistsException => false }
 
-  private def isLocal = Option(files.makeQualified(folder).toUri.getScheme).contains("file")
+  private lazy val isLocal = Option(files.makeQualified(folder).toUri.getScheme).contains("file")
   private def local(path: Path) = files.makeQualified(path).toUri.getPath
 
   private def versions(): Vector[Long] =

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.util.HadoopInputFile
 
-import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.sql.{Column, DataFrame, DataFrameWriter, Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
@@ -22,13 +22,14 @@ import org.apache.spark.sql.types._
 private[views] final class Storage(spark: SparkSession, root: Path) {
   import Storage._
 
-  private def hadoop = Bridge.session(spark).sessionState.newHadoopConf()
-  private def fs: FileSystem = root.getFileSystem(hadoop)
+  // Made once: a copy of all settings takes milliseconds, and each file of each part is asked for.
+  private val hadoop = Bridge.session(spark).sessionState.newHadoopConf()
+  private val fs: FileSystem = root.getFileSystem(hadoop)
 
   /** Writes rows as one piece of a table. */
   def write(table: String, rows: DataFrame): (Piece, Long) = {
     val folder = s"$table/${UUID.randomUUID()}"
-    rows.write.parquet(new Path(root, folder).toString)
+    save(rows.write, folder)
     (piece(folder, rolled = false), count(folder))
   }
 
@@ -37,12 +38,7 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
     */
   def writeParts(table: String, rows: DataFrame, part: Column): Map[Option[Long], (Piece, Long)] = {
     val folder = s"$table/${UUID.randomUUID()}"
-    rows
-      .withColumn(PartColumn, part)
-      .hint("rebalance", col(PartColumn))
-      .write
-      .partitionBy(PartColumn)
-      .parquet(new Path(root, folder).toString)
+    save(rows.withColumn(PartColumn, part).hint("rebalance", col(PartColumn)).write.partitionBy(PartColumn), folder)
     list(folder)
       .filter(_.isDirectory)
       .map { f =>
@@ -56,9 +52,17 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
   /** Writes rows of several parts as one piece, with their numbers. */
   def writeRolled(table: String, rows: DataFrame): Piece = {
     val folder = s"$table/${UUID.randomUUID()}"
-    rows.repartition(1).sortWithinPartitions(PartColumn).write.parquet(new Path(root, folder).toString)
+    save(rows.repartition(1).sortWithinPartitions(PartColumn).write, folder)
     piece(folder, rolled = true)
   }
+
+  /** Files go to their place when their task is done, and nothing marks that all are: no one looks at a folder before
+    * the catalog names it. That saves renames, which are copies on object stores.
+    */
+  private def save(writer: DataFrameWriter[Row], folder: String): Unit = writer
+    .option("mapreduce.fileoutputcommitter.algorithm.version", "2")
+    .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+    .parquet(new Path(root, folder).toString)
 
   def delete(folder: String): Unit = {
     fs.delete(new Path(root, folder), true)
