@@ -10,7 +10,13 @@ private[views] object StatementParser {
     /** Is it one that says how parts are made, and needs no translation? */
     def isViewDf: Boolean = isView && (word(3, "INITIALIZE") || word(3, "AS") && word(4, "INITIALIZE"))
 
+    /** Is it one that no Spark SQL can be: a ViewDF, a pattern, or a window after a source? */
+    def isOurs: Boolean = isViewDf || isView && tokens.indices.exists { n =>
+      word(n, "FROM") && (word(n + 2, "PATTERN") && sign(n + 3, "[") || sign(n + 2, "[") && word(n + 3, "WINDOW"))
+    }
+
     private def word(at: Int, text: String) = tokens.lift(at).exists(_.is(text))
+    private def sign(at: Int, text: String) = tokens.lift(at).exists(_.isSign(text))
   }
 
   /** The statements of a text. They end with a semicolon, or where another CREATE VIEW begins. */

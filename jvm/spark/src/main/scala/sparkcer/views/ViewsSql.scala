@@ -31,9 +31,9 @@ private[sparkcer] object ViewsSql {
       .asInstanceOf[ParserInterface]
 
   private def isView(text: String): Boolean =
-    Begin.findPrefixOf(text).isDefined && StatementParser.split(text).forall(_.isViewDf)
+    Begin.findPrefixOf(text).isDefined && StatementParser.split(text).forall(_.isOurs)
 
-  private val Begin = "(?is)\\s*create\\s+view\\b.*\\binitialize\\b".r
+  private val Begin = "(?is)\\s*create\\s+view\\b.*\\b(initialize|pattern|window)\\b".r
 }
 
 private[views] final case class CreateViews(text: String) extends LeafRunnableCommand {

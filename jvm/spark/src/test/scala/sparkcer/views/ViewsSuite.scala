@@ -46,8 +46,18 @@ final class ViewsSuite extends SparkSuite {
         again,
         "[CER_VIEW_CATALOG] There is already a table or view 'Helper'; drop it first, or take another name."
       )
+      val pattern =
+        "CREATE VIEW P AS SELECT src, count(*) AS n FROM M PATTERN [a, b+] WHERE a.loss > 1 AND b.loss > 1 GROUP BY src"
+      val window = "CREATE VIEW W AS SELECT src, max(loss) AS top FROM M [WINDOW 3 minutes] GROUP BY src"
+      assertEquals(spark.sql(pattern).count(), 2L)
+      assertEquals(spark.sql(window).count(), 2L)
     } finally spark.conf.unset("spark.cer.views.path")
     spark.sql("CREATE OR REPLACE TEMP VIEW own AS SELECT 'INITIALIZE' AS x")
+    spark.sql(
+      "CREATE VIEW paned AS SELECT id, lead(id) OVER w AS b FROM range(3) AS pattern WINDOW w AS (ORDER BY id)"
+    ): Unit
+    assertEquals(spark.sql("SELECT * FROM paned").count(), 3L)
+    spark.sql("DROP VIEW paned")
     assertEquals(spark.sql("SELECT * FROM own WHERE x = :a", Map("a" -> "INITIALIZE")).count(), 1L)
   }
 
