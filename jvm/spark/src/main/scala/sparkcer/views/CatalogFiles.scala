@@ -73,13 +73,22 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
     val temporary = new Path(folder, s".${UUID.randomUUID()}.tmp")
     store(temporary, Serialization.write(catalog).getBytes(UTF_8))
     val won =
-      try place(temporary, file(catalog.version))
+      try place(temporary, file(catalog.version)) && !overtaken(catalog.version)
       finally files.delete(temporary, false): Unit
     if (won) {
       last = catalog
-      versions().filter(_ <= catalog.version - Kept).foreach(v => files.delete(file(v), false))
+      versions().filter(_ <= catalog.version - Kept).sorted.foreach(v => files.delete(file(v), false))
     }
     won
+  }
+
+  /** Was the place free because others are so far ahead that they have cleared it? They clear from the oldest on, so
+    * the version that ours is based on is gone too. Ours then counts for nothing, and goes.
+    */
+  private def overtaken(version: Long): Boolean = {
+    val gone = version > 1 && !files.util().exists(file(version - 1))
+    if (gone) files.delete(file(version), false): Unit
+    gone
   }
 
   /** In a local folder without Hadoop, which starts a process for the permissions of each file. */
