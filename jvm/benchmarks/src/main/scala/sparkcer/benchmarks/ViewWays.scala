@@ -136,15 +136,19 @@ object LossRuns {
       |WHERE a.loss > 10 AND b.loss > 10 AND c.loss > 10 AND d.loss > 10 GROUP BY src, dest""".stripMargin
 }
 
-/** The largest loss of each link in a sliding window (View5). */
-final class WindowMax(spark: SparkSession, table: LossTable, window: Int) extends ViewWays(spark, table) {
-  protected def viewNames: Seq[String] = Seq("View5_helper", "View5")
+/** An aggregate of each link in a sliding window. */
+abstract class WindowWays(spark: SparkSession, table: LossTable, window: Int, name: String, aggregate: String)
+    extends ViewWays(spark, table) {
+  protected def viewNames: Seq[String] = Seq(s"${name}_helper", name)
   protected def definition: String =
-    s"CREATE VIEW View5 AS SELECT link, max(loss) AS top FROM M [WINDOW $window minutes] GROUP BY link"
+    s"CREATE VIEW $name AS SELECT link, $aggregate FROM M [WINDOW $window minutes] GROUP BY link"
 
-  def naive(i: Int, scope: Int): DataFrame =
-    files.parts(i - window + 1, i).groupBy("link").agg(max("loss").as("top"))
+  def naive(i: Int, scope: Int): DataFrame = files.parts(i - window + 1, i).groupBy("link").agg(expr(aggregate))
+}
 
+/** The largest loss of each link (View5). */
+final class WindowMax(spark: SparkSession, table: LossTable, window: Int)
+    extends WindowWays(spark, table, window, "View5", "max(loss) AS top") {
   private val Helper = "link STRING, top INT"
 
   def hardCoded(i: Int, isFirst: Boolean): Unit = {
@@ -154,15 +158,9 @@ final class WindowMax(spark: SparkSession, table: LossTable, window: Int) extend
   }
 }
 
-/** The sum of the losses of each link in a sliding window (View6). */
-final class WindowSum(spark: SparkSession, table: LossTable, window: Int) extends ViewWays(spark, table) {
-  protected def viewNames: Seq[String] = Seq("View6_helper", "View6")
-  protected def definition: String =
-    s"CREATE VIEW View6 AS SELECT link, sum(loss) AS total FROM M [WINDOW $window minutes] GROUP BY link"
-
-  def naive(i: Int, scope: Int): DataFrame =
-    files.parts(i - window + 1, i).groupBy("link").agg(sum("loss").as("total"))
-
+/** The sum of the losses of each link (View6). */
+final class WindowSum(spark: SparkSession, table: LossTable, window: Int)
+    extends WindowWays(spark, table, window, "View6", "sum(loss) AS total") {
   private val Helper = "link STRING, total BIGINT, ct_loss BIGINT, ct BIGINT, age INT, idle INT"
 
   def hardCoded(i: Int, isFirst: Boolean): Unit = {

@@ -6,9 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF, Subquer
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.functions.{coalesce, lit, not}
 import org.apache.spark.sql.sparkcer.{Bridge, CerException}
-import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.engine.automaton.Guard
 import sparkcer.engine.ceql.{CeqlException, Name, Predicate, Query, Quantity, Window}
@@ -89,10 +87,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   val idle: Option[Long] = options.idle.map { text =>
     val refused =
       s"[CER_IDLE] idle='$text' is not a length of time for the column '${time.name}', which is ${time.dataType.sql}: write idle='7 days' for a timestamp or a date, a number for a number."
-    val interval =
-      scala.util.Try(IntervalUtils.stringToInterval(UTF8String.fromString(text))).toOption.filter(_.months == 0)
-    val size = interval
-      .flatMap(i => clock.duration(i.days * 86400000000L + i.microseconds))
+    val size = Durations
+      .micros(text)
+      .flatMap(clock.duration)
       .orElse(scala.util.Try(BigDecimal(text)).toOption.filter(_ => clock.duration(0).isEmpty).map(clock.units))
     size.filter(_ >= 0).map(_.toLong).getOrElse(throw new CerException("CER_IDLE", refused))
   }

@@ -1,18 +1,25 @@
-package sparkcer.views
+package sparkcer.spark
 
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.util.IntervalUtils
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 /** Lengths of time as users write them: `1 minute`, `90 seconds`. */
-private[views] object Durations {
-  def micros(text: String): Option[Long] =
+private[sparkcer] object Durations {
+  def interval(text: String): Option[CalendarInterval] =
     Try(IntervalUtils.stringToInterval(UTF8String.fromString(text))).toOption
-      .filter(_.months == 0)
-      .map(i => i.days * 86400000000L + i.microseconds)
+
+  /** Its microseconds, if it always has as many. */
+  def fixed(i: CalendarInterval): Option[Long] =
+    if (i.months == 0) Some(i.days * 86400000000L + i.microseconds) else None
+
+  def micros(text: String): Option[Long] = interval(text).flatMap(fixed)
 
   def seconds(text: String): Option[Long] = micros(text).filter(_ % 1000000 == 0).map(_ / 1000000)
+
+  /** The seconds of a part: a number of them, or a length of time. */
+  def ofPart(text: String): Option[Long] = text.toLongOption.orElse(seconds(text)).filter(_ > 0)
 
   /** A length in the words that users write. */
   def words(seconds: Long): String = {

@@ -46,6 +46,7 @@ object StringGuards extends PredicateHelper {
     private var known = new Array[Long](32)
     private var knownIn = new Array[Int](32)
     private var batch = 0
+    private var tested = 0
     private var repeat = true
     private val ofNull = test(null)
 
@@ -53,41 +54,33 @@ object StringGuards extends PredicateHelper {
       case w: WritableColumnVector if repeat && w.hasDictionary =>
         batch += 1
         val ids = w.getDictionaryIds.getInts(0, rows)
-        val tested = if (w.hasNull) withNulls(w, ids, rows, all) else withoutNulls(w, ids, rows, all)
+        tested = 0
+        if (w.hasNull) withNulls(w, ids, rows, all) else withoutNulls(w, ids, rows, all)
         repeat = tested <= math.max(rows / Repeats, known.length)
         true
       case _ => false
     }
 
-    private def withoutNulls(w: WritableColumnVector, ids: Array[Int], rows: Int, all: Array[Long]): Int = {
-      var (row, tested) = (0, 0)
+    private def withoutNulls(w: WritableColumnVector, ids: Array[Int], rows: Int, all: Array[Long]): Unit = {
+      var row = 0
       while (row < rows) {
-        val id = ids(row)
-        if (id >= known.length || knownIn(id) != batch) {
-          learn(id, w, row)
-          tested += 1
-        }
-        all(row) &= known(id)
+        all(row) &= left(ids(row), w, row)
         row += 1
       }
-      tested
     }
 
-    private def withNulls(w: WritableColumnVector, ids: Array[Int], rows: Int, all: Array[Long]): Int = {
-      var (row, tested) = (0, 0)
+    private def withNulls(w: WritableColumnVector, ids: Array[Int], rows: Int, all: Array[Long]): Unit = {
+      var row = 0
       while (row < rows) {
-        if (w.isNullAt(row)) all(row) &= ofNull
-        else {
-          val id = ids(row)
-          if (id >= known.length || knownIn(id) != batch) {
-            learn(id, w, row)
-            tested += 1
-          }
-          all(row) &= known(id)
-        }
+        all(row) &= (if (w.isNullAt(row)) ofNull else left(ids(row), w, row))
         row += 1
       }
-      tested
+    }
+
+    /** What a word leaves. */
+    private def left(id: Int, w: WritableColumnVector, row: Int): Long = {
+      if (id >= known.length || knownIn(id) != batch) learn(id, w, row)
+      known(id)
     }
 
     private def learn(id: Int, w: WritableColumnVector, row: Int): Unit = {
@@ -98,6 +91,7 @@ object StringGuards extends PredicateHelper {
       }
       known(id) = test(w.getUTF8String(row))
       knownIn(id) = batch
+      tested += 1
     }
 
     private def test(string: Any): Long = {

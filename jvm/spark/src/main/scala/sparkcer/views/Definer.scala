@@ -7,6 +7,8 @@ import scala.collection.immutable.VectorMap
 import org.apache.spark.sql.sparkcer.Bridge
 import org.apache.spark.sql.types.StructType
 
+import sparkcer.spark.Durations
+
 /** Creates views: reads their statements, checks all of them against their sources, and puts them into the catalog
   * together or not at all.
   */
@@ -22,7 +24,7 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
     )
     files.commit { (now, _) =>
       tables.foreach { t =>
-        if (now.find(t.name).isDefined) throw exists(t.name)
+        if (now.find(t.name).isDefined) throw ViewsException.exists(t.name)
         t.definition.get.sources.filterNot(s => tables.exists(_.name.equalsIgnoreCase(s))).foreach { s =>
           if (now(s).id != catalog(s).id) throw changedMeanwhile(s)
         }
@@ -40,9 +42,6 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
 
   private def changedMeanwhile(name: String) =
     ViewsException.catalog(s"'$name' was replaced by another one while the view was created; try again.")
-
-  private def exists(name: String) =
-    ViewsException.catalog(s"There is already a table or view '$name'; drop it first, or take another name.")
 
   /** The views of one text, which may use each other in any order. */
   private final class Work(catalog: Catalog) {
@@ -65,7 +64,7 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
     }
 
     private def add(s: Statement): Unit = {
-      if (catalog.find(s.name).isDefined || statements.contains(s.name.toLowerCase)) throw exists(s.name)
+      if (catalog.find(s.name).isDefined || statements.contains(s.name.toLowerCase)) throw ViewsException.exists(s.name)
       Names.check(s.name)
       statements += s.name.toLowerCase -> s
     }

@@ -4,6 +4,8 @@ package sparkcer.views
 private[views] final case class Token(kind: Token.Kind, text: String, start: Int, end: Int) {
   def is(word: String): Boolean = kind == Token.Word && text.equalsIgnoreCase(word)
   def isSign(sign: String): Boolean = kind == Token.Sign && text == sign
+  def opens: Boolean = isSign("(") || isSign("[")
+  def closes: Boolean = isSign(")") || isSign("]")
 
   /** The name that a word or a quoted name stands for. */
   def name: Option[String] = kind match {

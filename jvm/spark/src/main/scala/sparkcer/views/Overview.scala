@@ -1,5 +1,7 @@
 package sparkcer.views
 
+import sparkcer.spark.Durations
+
 /** The catalog for people: as text, and as a graph of which view is computed from what. */
 private[views] object Overview {
 

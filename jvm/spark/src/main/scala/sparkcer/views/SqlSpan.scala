@@ -18,8 +18,8 @@ final private[views] case class SqlSpan(statement: String, start: Int, end: Int)
 final private[views] case class SqlToken(token: Token, span: SqlSpan) {
   def text: String = token.text
   def is(word: String): Boolean = token.is(word)
-  def opens: Boolean = token.isSign("(") || token.isSign("[")
-  def closes: Boolean = token.isSign(")") || token.isSign("]")
+  def opens: Boolean = token.opens
+  def closes: Boolean = token.closes
   def isName: Boolean = token.name.isDefined
 
   /** Without its backticks. */

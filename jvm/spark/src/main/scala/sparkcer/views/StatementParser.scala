@@ -1,5 +1,7 @@
 package sparkcer.views
 
+import sparkcer.spark.Durations
+
 /** Reads statements: where they begin and end, and the clauses of a ViewDF. */
 private[views] object StatementParser {
 
@@ -26,8 +28,8 @@ private[views] object StatementParser {
     var from = 0
     val bounds = Vector.newBuilder[(Int, Int)]
     tokens.zipWithIndex.foreach { case (t, at) =>
-      if (t.isSign("(") || t.isSign("[")) depth += 1
-      else if (t.isSign(")") || t.isSign("]")) depth -= 1
+      if (t.opens) depth += 1
+      else if (t.closes) depth -= 1
       else if (depth == 0 && t.isSign(";")) {
         bounds += ((from, at))
         from = at + 1
@@ -101,8 +103,8 @@ private final class StatementParser(piece: StatementParser.Piece) {
       .drop(from)
       .find { n =>
         val t = tokens(n)
-        if (t.isSign("(") || t.isSign("[")) depth += 1
-        else if (t.isSign(")") || t.isSign("]")) depth -= 1
+        if (t.opens) depth += 1
+        else if (t.closes) depth -= 1
         depth == 0 && begins(t, n + 1)
       }
       .getOrElse(-1)

@@ -30,7 +30,7 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
   def write(table: String, rows: DataFrame): (Piece, Long) = {
     val folder = s"$table/${UUID.randomUUID()}"
     save(rows.write, folder)
-    (piece(folder, rolled = false), count(folder))
+    written(folder)
   }
 
   /** Writes rows of several parts, each to a piece of its own, under the number in `part`. Rows whose number is NULL
@@ -43,8 +43,7 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
       .filter(_.isDirectory)
       .map { f =>
         val name = f.getPath.getName
-        val inner = s"$folder/$name"
-        name.stripPrefix(s"$PartColumn=").toLongOption -> ((piece(inner, rolled = false), count(inner)))
+        name.stripPrefix(s"$PartColumn=").toLongOption -> written(s"$folder/$name")
       }
       .toMap
   }
@@ -53,7 +52,7 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
   def writeRolled(table: String, rows: DataFrame): Piece = {
     val folder = s"$table/${UUID.randomUUID()}"
     save(rows.repartition(1).sortWithinPartitions(PartColumn).write, folder)
-    piece(folder, rolled = true)
+    piece(folder, dataFiles(folder), rolled = true)
   }
 
   /** Files go to their place when their task is done, and nothing marks that all are: no one looks at a folder before
@@ -80,15 +79,17 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
   private def dataFiles(folder: String): Vector[FileStatus] =
     list(folder).filter(f => f.isFile && !f.getPath.getName.startsWith("_") && !f.getPath.getName.startsWith("."))
 
-  private def piece(folder: String, rolled: Boolean): Piece =
-    Piece(
-      folder,
-      rolled,
-      dataFiles(folder).map(f => DataFile(f.getPath.getName, f.getLen, f.getModificationTime))
-    )
+  private def piece(folder: String, files: Vector[FileStatus], rolled: Boolean): Piece =
+    Piece(folder, rolled, files.map(f => DataFile(f.getPath.getName, f.getLen, f.getModificationTime)))
+
+  /** A folder that was just written, and its rows. */
+  private def written(folder: String): (Piece, Long) = {
+    val files = dataFiles(folder)
+    (piece(folder, files, rolled = false), count(files))
+  }
 
   /** From the files' footers, without reading a row. */
-  private def count(folder: String): Long = dataFiles(folder).map { f =>
+  private def count(files: Vector[FileStatus]): Long = files.map { f =>
     val reader = ParquetFileReader.open(HadoopInputFile.fromStatus(f, hadoop))
     try reader.getRecordCount
     finally reader.close()

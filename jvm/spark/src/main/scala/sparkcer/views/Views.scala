@@ -12,6 +12,8 @@ import org.apache.spark.sql.sparkcer.Bridge
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
+import sparkcer.spark.Durations
+
 /** Tables and views in parts of time, under one folder, and the upkeep of the views.
   *
   * {{{
@@ -55,9 +57,8 @@ final class Views private (spark: SparkSession, root: Path) {
       throw ViewsException.catalog(
         s"The time of $name is the column '${column.name}', which is ${column.dataType.sql}: it must be a timestamp, a date or a whole number of seconds."
       )
-    val seconds = length.toLongOption
-      .orElse(Durations.seconds(length))
-      .filter(_ > 0)
+    val seconds = Durations
+      .ofPart(length)
       .getOrElse(
         throw ViewsException.catalog(
           s"The length of the parts of $name is '$length', which is no whole number of seconds: write '1 minute' or '60'."
@@ -65,8 +66,7 @@ final class Views private (spark: SparkSession, root: Path) {
       )
     val table = Table(name, UUID.randomUUID().toString, seconds, columns.json, Some(column.name), None)
     files.commit { (c, _) =>
-      if (c.find(name).isDefined)
-        throw ViewsException.catalog(s"There is already a table or view '$name'; drop it first, or take another name.")
+      if (c.find(name).isDefined) throw ViewsException.exists(name)
       (c.copy(tables = c.tables :+ table), ())
     }
   }
@@ -193,9 +193,9 @@ final class Views private (spark: SparkSession, root: Path) {
     */
   def rollUp(name: String, before: java.sql.Timestamp, length: String): Long = {
     val own = files.load()(name).length
-    val seconds = length.toLongOption
-      .orElse(Durations.seconds(length))
-      .filter(n => n > 0 && n % own == 0)
+    val seconds = Durations
+      .ofPart(length)
+      .filter(_ % own == 0)
       .getOrElse(
         throw ViewsException.catalog(
           s"Parts of $name are ${Durations.words(own)}: they can be rolled up to a multiple of that, and '$length' is none."

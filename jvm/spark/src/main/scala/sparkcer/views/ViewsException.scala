@@ -11,6 +11,9 @@ private[views] object ViewsException {
   /** A table, a view or a part that is not there, or not as it is asked for. */
   def catalog(text: String): CerException = of("CER_VIEW_CATALOG", text)
 
+  def exists(name: String): CerException =
+    catalog(s"There is already a table or view '$name'; drop it first, or take another name.")
+
   /** Rows that a table does not take. */
   def append(text: String): CerException = of("CER_VIEW_APPEND", text)
 

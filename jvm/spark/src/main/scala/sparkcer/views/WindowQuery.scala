@@ -1,9 +1,9 @@
 package sparkcer.views
 
-import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.catalyst.util.quoteIfNeeded
 import org.apache.spark.sql.types.{DataType, DecimalType, LongType}
-import org.apache.spark.unsafe.types.UTF8String
+
+import sparkcer.spark.Durations
 
 /** Aggregates over a sliding or hopping window (Section 5.2), over *panes*: the longest stretches of which both window
   * and slide are made.
@@ -173,10 +173,11 @@ private[views] object WindowQuery {
 
   private def seconds(span: SqlSpan, length: Long, source: String): Long = {
     val interval =
-      try IntervalUtils.stringToInterval(UTF8String.fromString(span.text))
-      catch { case _: IllegalArgumentException => span.fail(s"'${span.text}' is no time such as 60 minutes.") }
-    val micros = interval.days * 86400000000L + interval.microseconds
-    if (interval.months != 0 || micros <= 0) span.fail(s"'${span.text}' is no fixed time such as 60 minutes.")
+      Durations.interval(span.text).getOrElse(span.fail(s"'${span.text}' is no time such as 60 minutes."))
+    val micros = Durations
+      .fixed(interval)
+      .filter(_ > 0)
+      .getOrElse(span.fail(s"'${span.text}' is no fixed time such as 60 minutes."))
     if (micros % (length * 1000000L) != 0)
       span.fail(s"${span.text} is no multiple of $length seconds, the length of a part of $source.", "CER_UNSUPPORTED")
     micros / 1000000L

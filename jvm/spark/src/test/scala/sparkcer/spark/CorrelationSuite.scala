@@ -286,18 +286,7 @@ class CorrelationSuite extends SparkSuite {
     val text = s"SELECT r[t], s[t], t[t] $rst"
     val input = MemoryStream[(Long, String, Int, Int)]
     events.grouped(30).foreach { part =>
-      val running = input
-        .toDF()
-        .toDF("t", "type", "x", "y")
-        .cer(text)
-        .writeStream
-        .format("parquet")
-        .option("path", folder + "/out")
-        .option("checkpointLocation", folder + "/checkpoint")
-        .start()
-      input.addData(part: _*)
-      running.processAllAvailable()
-      running.stop()
+      toFiles(input.toDF().toDF("t", "type", "x", "y").cer(text), folder)(input.addData(part: _*): Unit)
     }
     val batch = events.toDF("t", "type", "x", "y").cer(text)
     def rows(df: DataFrame) = df.collect().map(_.toString).sorted.toSeq

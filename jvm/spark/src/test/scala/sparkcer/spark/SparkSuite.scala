@@ -16,6 +16,18 @@ abstract class SparkSuite extends munit.FunSuite with AdaptiveSparkPlanHelper {
   protected def operator[A <: SparkPlan](df: DataFrame)(pick: PartialFunction[SparkPlan, A]): A =
     collect(df.queryExecution.executedPlan)(pick).head
 
+  /** Runs a stream into the files of a folder, from the checkpoint beside them, over what is fed to it. */
+  protected def toFiles(matches: DataFrame, folder: String)(feed: => Unit): Unit = {
+    val running = matches.writeStream
+      .format("parquet")
+      .option("path", folder + "/out")
+      .option("checkpointLocation", folder + "/checkpoint")
+      .start()
+    feed
+    running.processAllAvailable()
+    running.stop()
+  }
+
   protected def withConf(setting: (String, String))(body: => Unit): Unit = {
     val before = spark.conf.getOption(setting._1)
     spark.conf.set(setting._1, setting._2)

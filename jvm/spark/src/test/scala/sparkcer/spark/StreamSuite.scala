@@ -142,18 +142,8 @@ class StreamSuite extends SparkSuite {
   test("the number of buckets is the checkpoint's, whatever the session says later") {
     val folder = Files.createTempDirectory("cer").toString
     val input = MemoryStream[Row]
-    def run(rows: Seq[Row]): Unit = {
-      val running = columns(input.toDF())
-        .cer(query, time = "ts")
-        .writeStream
-        .format("parquet")
-        .option("path", folder + "/out")
-        .option("checkpointLocation", folder + "/checkpoint")
-        .start()
-      input.addData(rows: _*)
-      running.processAllAvailable()
-      running.stop()
-    }
+    def run(rows: Seq[Row]): Unit =
+      toFiles(columns(input.toDF()).cer(query, time = "ts"), folder)(input.addData(rows: _*): Unit)
     val keys = (0 until 20).map(k => s"k$k")
     run(keys.map(k => event("A", 0, 1, k)) ++ keys.map(k => event("B", 1, 2, k)))
     spark.conf.set("spark.sql.shuffle.partitions", "5")
