@@ -7,7 +7,7 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.StructType
 
 /** Made measurements of packet loss, as in the paper's experiments: each part has a row for each pair of addresses, and
-  * ten rows for each link.
+  * ten rows for each link, in the order of their times.
   *
   * @param high
   *   percent of the rows whose loss is above ten
@@ -25,10 +25,11 @@ final class LossFiles(spark: SparkSession, rows: Long, high: Int) {
     spark
       .range(0, rows, 1, 2)
       .select(
-        timestamp_seconds(lit(partOf(i) * LossFiles.Length) + col("id") % LossFiles.Length).as("t"),
+        timestamp_seconds(lit(partOf(i) * LossFiles.Length) + (col("id") * LossFiles.Length / rows).cast("int"))
+          .as("t"),
         concat(lit("10.0."), (col("id") / 1000).cast("int")).as("src"),
         concat(lit("10.1."), col("id") % 1000).as("dest"),
-        concat(lit("link "), (col("id") / 10).cast("int")).as("link"),
+        concat(lit("link "), col("id") % (rows / 10)).as("link"),
         when(draw % 100 < high, lit(11) + draw % 7).otherwise(draw % 11).cast("int").as("loss")
       )
       .write

@@ -149,12 +149,28 @@ abstract class WindowWays(spark: SparkSession, table: LossTable, window: Int, na
 /** The largest loss of each link (View5). */
 final class WindowMax(spark: SparkSession, table: LossTable, window: Int)
     extends WindowWays(spark, table, window, "View5", "max(loss) AS top") {
-  private val Helper = "link STRING, top INT"
+  private val Helper = "link STRING, top INT, age INT"
 
   def hardCoded(i: Int, isFirst: Boolean): Unit = {
-    save(files.part(i).groupBy("link").agg(max("loss").as("top")), "Helper", i)
+    val now = files.part(i).groupBy("link").agg(max("loss").as("top")).withColumn("age", lit(0))
+    val helper =
+      if (isFirst) now
+      else {
+        val before = saved("Helper", i - 1, i - 1, Helper)
+        val kept = before
+          .join(now, before("link") <=> now("link"), "left_outer")
+          .where(
+            before("age") + 1 < window && (now("age").isNull || coalesce(
+              now("top") < before("top"),
+              before("top").isNotNull
+            ))
+          )
+          .select(before("link"), before("top"), before("age") + 1)
+        now.unionAll(kept)
+      }
+    save(helper, "Helper", i)
     if (i >= window - 1)
-      save(saved("Helper", i - window + 1, i, Helper).groupBy("link").agg(max("top").as("top")), "View", i)
+      save(saved("Helper", i, i, Helper).groupBy("link").agg(max("top").as("top")), "View", i)
   }
 }
 
@@ -166,26 +182,31 @@ final class WindowSum(spark: SparkSession, table: LossTable, window: Int)
   def hardCoded(i: Int, isFirst: Boolean): Unit = {
     val now = files
       .part(i)
-      .groupBy("link")
-      .agg(coalesce(sum("loss"), lit(0L)).as("total"), count("loss").as("ct_loss"), count(lit(1)).as("ct"))
-      .select(col("*"), lit(0).as("age"), lit(0).as("idle"))
-    val helper =
+      .select(
+        col("link"),
+        coalesce(col("loss"), lit(0)).cast("bigint").as("total"),
+        when(col("loss").isNull, 0L).otherwise(1L).as("ct_loss"),
+        lit(1L).as("ct"),
+        lit(0).as("age"),
+        lit(0).as("idle")
+      )
+    val all =
       if (isFirst) now
       else
-        now
-          .unionAll(
-            saved("Helper", i - 1, i - 1, Helper)
-              .selectExpr("link", "total", "ct_loss", "ct", "age + 1 AS age", "idle + 1 AS idle")
-              .where(col("idle") < window)
-          )
-          .groupBy("link")
-          .agg(
-            sum("total").as("total"),
-            sum("ct_loss").as("ct_loss"),
-            sum("ct").as("ct"),
-            max("age").as("age"),
-            min("idle").as("idle")
-          )
+        now.unionAll(
+          saved("Helper", i - 1, i - 1, Helper)
+            .selectExpr("link", "total", "ct_loss", "ct", "age + 1 AS age", "idle + 1 AS idle")
+            .where(col("idle") < window)
+        )
+    val helper = all
+      .groupBy("link")
+      .agg(
+        sum("total").as("total"),
+        sum("ct_loss").as("ct_loss"),
+        sum("ct").as("ct"),
+        max("age").as("age"),
+        min("idle").as("idle")
+      )
     save(helper, "Helper", i)
     if (i >= window) {
       val (cur, old) =

@@ -13,10 +13,10 @@ import org.apache.spark.sql.DataFrame
 object ViewsBenchmark {
   final private case class Options(
       rows: Int = 500000,
-      windowRows: Int = 2000000,
+      windowRows: Int = 1000000,
       sweepRows: Int = 100000,
       parts: Int = 60,
-      rounds: Int = 4,
+      rounds: Int = 6,
       only: String = ".*"
   )
 
@@ -154,7 +154,6 @@ object ViewsBenchmark {
     require(a.exceptAll(b).isEmpty && b.exceptAll(a).isEmpty, s"ViewDF and $other differ")
 
   private def seconds(body: => Unit): Double = {
-    System.gc()
     val start = System.nanoTime()
     body
     (System.nanoTime() - start) / 1e9

@@ -123,6 +123,8 @@ private[views] object Aggregates {
       case _ => false
     }
 
+    def extreme: Boolean = aggregate.name == "min" || aggregate.name == "max"
+
     /** The column's name where the query gives none. */
     def implied: String =
       if (aggregate.name == "avg") s"avg_${needed.head.text.stripPrefix("sum_")}" else needed.head.text

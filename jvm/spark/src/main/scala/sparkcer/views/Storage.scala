@@ -26,10 +26,12 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
   private val hadoop = Bridge.session(spark).sessionState.newHadoopConf()
   private val fs: FileSystem = root.getFileSystem(hadoop)
 
+  private val sessions = new PartSession(spark)
+
   /** Writes rows as one piece of a table. */
   def write(table: String, rows: DataFrame): (Piece, Long) = {
     val folder = s"$table/${UUID.randomUUID()}"
-    save(rows.write, folder)
+    save(sessions.query(rows).write, folder)
     written(folder)
   }
 
@@ -38,7 +40,8 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
     */
   def writeParts(table: String, rows: DataFrame, part: Column): Map[Option[Long], (Piece, Long)] = {
     val folder = s"$table/${UUID.randomUUID()}"
-    save(rows.withColumn(PartColumn, part).hint("rebalance", col(PartColumn)).write.partitionBy(PartColumn), folder)
+    val together = sessions.rebalanced(rows.withColumn(PartColumn, part).hint("rebalance", col(PartColumn)))
+    save(together.write.partitionBy(PartColumn), folder)
     list(folder)
       .filter(_.isDirectory)
       .map { f =>

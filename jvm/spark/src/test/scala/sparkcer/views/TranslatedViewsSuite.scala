@@ -24,6 +24,7 @@ class TranslatedViewsSuite extends SparkSuite {
 
   private val windows = Seq(
     Window("View5", "g, h, max(loss) AS m, sum(d) AS s", 3, 1, Grouped),
+    Window("Extremes", "g, h, max(loss) AS m, min(d) AS l", 3, 1, Grouped),
     Window("View6", "g, h, sum(loss) AS s, avg(dec) AS p", 3, 1, s"$Grouped HAVING count(*) < 5"),
     Window("Hopping", "g, count(*) AS ct, sum(big) AS s", 4, 2, "GROUP BY g")
   )

@@ -69,6 +69,9 @@ object Bridge {
   def session(df: DataFrame): ClassicSession = session(df.sparkSession)
   def session(spark: SparkSession): ClassicSession = spark.asInstanceOf[ClassicSession]
 
+  /** A session with the same settings, functions and temporary views, that can be changed by itself. */
+  def copy(spark: SparkSession): SparkSession = session(spark).cloneSession()
+
   /** The same columns, each of which may be NULL, at any depth. */
   def nullable(schema: StructType): StructType = schema.asNullable
 
