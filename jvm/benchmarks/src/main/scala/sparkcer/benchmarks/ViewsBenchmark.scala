@@ -29,13 +29,14 @@ object ViewsBenchmark {
     val options = read(args.toList, Options())
     val run = new SparkRun(2)
     try {
+      val brief = options.copy(rounds = options.rounds / 2)
       val sections = Vector[(String, () => Vector[Bar])](
         "view2" -> (() => on(run, options.rows, Few, options.parts)(view2(run, options, _))),
         "windows" -> (() => on(run, options.windowRows, Few, options.parts)(windows(run, options, _))),
-        "sweep-size" -> (() => sweepSize(run, options)),
-        "sweep-scope" -> (() => sweepScope(run, options)),
-        "sweep-selectivity" -> (() => sweepSelectivity(run, options)),
-        "sweep-window" -> (() => sweepWindow(run, options))
+        "sweep-size" -> (() => sweepSize(run, brief)),
+        "sweep-scope" -> (() => sweepScope(run, brief)),
+        "sweep-selectivity" -> (() => sweepSelectivity(run, brief)),
+        "sweep-window" -> (() => sweepWindow(run, brief))
       ).filter(_._1.matches(options.only))
       val bars = sections.flatMap { case (_, measure) => measure() }
       if (bars.nonEmpty) {
