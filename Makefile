@@ -72,7 +72,7 @@ scripts/sbt spark/dist test; scala=$$?; \
 [ -f $(JAR) ] || { echo "The jar did not compile, so the Python tests were not run." >&2; exit 1; }; \
 [ $$scala = 0 ] || echo "The Scala tests failed (see above); the others follow." >&2; \
 for v in $(OTHERS); do \
-  echo "On Spark $$v:"; SBT_OPTS=-Dspark=$$v scripts/sbt "spark/testOnly *CerSuite" || scala=1; \
+  echo "On Spark $$v:"; SBT_OPTS=-Dspark=$$v scripts/sbt "spark/testOnly *CerSuite *DeltaSuite" || scala=1; \
 done; \
 $(RUN) -m pytest $(1); integration=$$?; \
 $(RUN) -m pytest tests; python=$$?; \

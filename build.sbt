@@ -63,6 +63,9 @@ lazy val spark = (project in file("jvm/spark"))
     libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark") % Provided,
     Test / unmanagedSourceDirectories +=
       baseDirectory.value / "src" / "test" / (if (Versions.sparkMinor == "4.0") "spark-4.0" else "spark-4.1"),
+    // Not every Spark has a Delta; the tests of it run on those that have one.
+    libraryDependencies ++= Versions.delta.map("io.delta" %% "delta-spark" % _ % Test).toSeq,
+    Test / unmanagedSourceDirectories ++= Versions.delta.map(_ => baseDirectory.value / "src" / "test" / "delta").toSeq,
     Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false"),
     Test / javaOptions += s"-Dlog4j2.configurationFile=${(ThisBuild / baseDirectory).value / "project" / "log4j2.properties"}",
     // One jar with everything that it needs inside, under other package names; its other dependencies are Spark's.

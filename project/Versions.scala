@@ -24,6 +24,9 @@ object Versions {
   /** spark-connect is compiled against in the Spark's own version, unless versions.properties names another one. */
   val sparkConnect: String = Option(properties.getProperty(s"connect-${apply("spark")}")).getOrElse(apply("spark"))
 
+  /** The Delta that runs on this Spark, if there is one. */
+  val delta: Option[String] = Option(properties.getProperty(s"delta-${apply("spark")}"))
+
   /** `4.2` of `4.2.0`. */
   val sparkMinor: String = apply("spark").split('.').take(2).mkString(".")
 }

@@ -73,6 +73,9 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
     if (folder.count(_ == '/') == 2 && !list(parent).exists(_.isDirectory)) fs.delete(parent, true): Unit
   }
 
+  /** The folders of tables, also of dropped ones. */
+  def folders(): Vector[FileStatus] = list(root).filter(_.isDirectory)
+
   def list(folder: String): Vector[FileStatus] = list(new Path(root, folder))
 
   private def list(folder: Path): Vector[FileStatus] =

@@ -14,7 +14,10 @@ private[views] final class Sweeper(files: CatalogFiles, storage: Storage) {
     }
     files.sweep(now - LeftMillis)
     // Listed first: a folder that is committed after that is too young to be here.
-    val found = files.load().tables.flatMap(t => storage.list(t.name).filter(_.isDirectory).map(t.name -> _))
+    val found = for {
+      t <- files.load().tables
+      f <- storage.list(t.name) if f.isDirectory && f.getPath.getName != DeltaLog.Folder
+    } yield t.name -> f
     val ancient = found.filter(_._2.getModificationTime < now - LeftMillis)
     if (ancient.nonEmpty) {
       val known = files.kept().flatMap(c => c.removed.map(_.folder) ++ c.tables.flatMap(_.pieces.map(_.folder)))

@@ -26,10 +26,12 @@ import sparkcer.spark.Durations
   * }}}
   */
 final class Views private (spark: SparkSession, root: Path) {
-  private val files = new CatalogFiles(root, Bridge.session(spark).sessionState.newHadoopConf())
+  private val hadoop = Bridge.session(spark).sessionState.newHadoopConf()
+  private val files = new CatalogFiles(root, hadoop)
   private val storage = new Storage(spark, root)
   private val queries = new Queries(spark, storage)
   private val appender = new Appender(files, storage)
+  private val delta = new DeltaTables(spark, root, hadoop)
 
   /** Creates a base table.
     *
@@ -94,10 +96,11 @@ final class Views private (spark: SparkSession, root: Path) {
   def append(table: String, rows: DataFrame): Unit = appender.append(table, rows)
 
   /** Makes all parts of views that can be made, computes anew those whose sources have changed, and tells what was
-    * done.
+    * done. Where Delta is on the session, all tables and views are Delta tables then, as they are now.
     */
   def maintain(): DataFrame = {
     val done = new Maintainer(spark, files, storage, queries).run()
+    delta.publish(files.load(), storage)
     new Sweeper(files, storage).run()
     frame(
       Views.Report,
@@ -192,6 +195,10 @@ final class Views private (spark: SparkSession, root: Path) {
     *   how many parts were rolled up
     */
   def rollUp(name: String, before: java.sql.Timestamp, length: String): Long = {
+    if (delta.isOn)
+      throw ViewsException.catalog(
+        s"$name is not rolled up where Delta is on the session: its parts are the partitions of a Delta table, and a file has the rows of one."
+      )
     val own = files.load()(name).length
     val seconds = Durations
       .ofPart(length)

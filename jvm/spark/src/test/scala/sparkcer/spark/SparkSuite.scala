@@ -37,12 +37,19 @@ abstract class SparkSuite extends munit.FunSuite with AdaptiveSparkPlanHelper {
 }
 
 object SparkSuite {
+
+  /** In builds for a Spark that has a Delta, it is on the session too. */
+  private val delta = "io.delta.sql.DeltaSparkSessionExtension"
+  private val hasDelta = getClass.getClassLoader.getResource(delta.replace('.', '/') + ".class") != null
+  private val deltaCatalog = Map("spark.sql.catalog.spark_catalog" -> "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+
   private[spark] lazy val spark: SparkSession = SparkSession
     .builder()
     .master("local[2]")
     .appName("spark-cer")
     .config("spark.sql.shuffle.partitions", "2")
-    .config("spark.sql.extensions", "sparkcer.CerExtension")
+    .config("spark.sql.extensions", "sparkcer.CerExtension" + (if (hasDelta) s",$delta" else ""))
+    .config(if (hasDelta) deltaCatalog else Map.empty[String, Any])
     .config(
       "spark.sql.streaming.stateStore.providerClass",
       "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
