@@ -30,20 +30,27 @@ class DeltaSuite extends SparkSuite {
       .selectExpr(s"timestamp_seconds(${(Network.Begin + n) * 60}) AS t", "'a' AS src", "dest", "loss")
   )
 
-  test("tables and views are Delta tables, of which each version stays") {
-    val root = Network.folder()
+  private def network(root: String): Views = {
     val v = Views.open(spark, root)
     v.createTable("M", Network.Schema, time = "t", length = "1 minute")
     append(v, 0, minute(0))
     v.sql(s"${Network.Helper}; ${Network.View2}")
+    v
+  }
+
+  private def minutes(v: Views, n: scala.collection.immutable.Range): Unit = n.foreach { i =>
+    append(v, i, minute(i))
+    v.maintain()
+  }
+
+  test("tables and views are Delta tables, of which each version stays") {
+    val root = Network.folder()
+    val v = network(root)
     v.maintain()
     same(root, v)
     val first = rows(v.read("M"))
     // A checkpoint is made of the tenth version.
-    (1 to 11).foreach { n =>
-      append(v, n, minute(n))
-      v.maintain()
-    }
+    minutes(v, 1 to 11)
     same(root, v)
     assert(rows(v.read("View2")).nonEmpty)
     assertEquals(rows(delta(root, "M", Some(0))), first)
@@ -58,14 +65,8 @@ class DeltaSuite extends SparkSuite {
 
   test("another process goes on, from a checkpoint and after a crash") {
     val root = Network.folder()
-    val v = Views.open(spark, root)
-    v.createTable("M", Network.Schema, time = "t", length = "1 minute")
-    append(v, 0, minute(0))
-    v.sql(s"${Network.Helper}; ${Network.View2}")
-    (1 to 11).foreach { n =>
-      append(v, n, minute(n))
-      v.maintain()
-    }
+    val v = network(root)
+    minutes(v, 1 to 11)
     (0 to 9).foreach(n => Files.delete(Paths.get(root, "M", "_delta_log", f"$n%020d.json")))
     // In the catalog, and not in the log.
     append(v, 12, minute(12))

@@ -4,11 +4,11 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, InternalRow}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types.{StringType, StructType}
 
-import _root_.sparkcer.spark.{Cer, Options}
-import _root_.sparkcer.views.ViewsSql
+import sparkcer.spark.{Cer, Options}
+import sparkcer.views.ViewsSql
 
 /** The table function for SQL, on sessions that are started with `spark.sql.extensions=sparkcer.CerExtension`:
   *

@@ -11,11 +11,11 @@ import org.apache.spark.sql.connect.ConnectProtoUtils
 import org.apache.spark.sql.connect.planner.SparkConnectPlanner
 import org.apache.spark.sql.connect.plugin.RelationPlugin
 import org.apache.spark.sql.functions.lit
-import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types.StringType
 import org.sparkproject.connect.protobuf.{Any => ProtoAny}
 
-import _root_.sparkcer.spark.{Cer, Options, PythonEntry, Snapshot}
+import sparkcer.spark.{Cer, Options, PythonEntry, Snapshot}
 
 /** Queries of Spark Connect clients, on servers that are started with
   * `spark.connect.extensions.relation.classes=sparkcer.CerRelationPlugin`. Loaded by that setting alone, because a

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF, SubqueryExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.functions.{coalesce, lit, not}
-import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types._
 
 import sparkcer.engine.automaton.Guard

@@ -3,7 +3,7 @@ package sparkcer.spark
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.spark.sql.Encoders
-import org.apache.spark.sql.sparkcer.CerRuntimeException
+import org.apache.spark.sql.cerbridge.CerRuntimeException
 import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig}
 
 import sparkcer.engine.state.{Frame, WireReader, WireWriter}

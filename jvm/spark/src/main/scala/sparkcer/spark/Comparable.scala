@@ -1,7 +1,7 @@
 package sparkcer.spark
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.sparkcer.Bridge
+import org.apache.spark.sql.cerbridge.Bridge
 import org.apache.spark.sql.types._
 
 /** Values in a form whose bytes are equal exactly when SQL's `=` says so: one zero and one NaN, and for strings of a

@@ -2,7 +2,7 @@ package sparkcer.spark
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.lit
-import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types._
 
 import sparkcer.engine.ceql.{CeqlException, Name, Query, Window}

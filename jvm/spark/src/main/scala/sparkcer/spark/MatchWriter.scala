@@ -2,7 +2,7 @@ package sparkcer.spark
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.{UnsafeArrayWriter, UnsafeRowWriter}
-import org.apache.spark.sql.sparkcer.CerRuntimeException
+import org.apache.spark.sql.cerbridge.CerRuntimeException
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 

@@ -4,7 +4,7 @@ import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.NamedParameter
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.functions.lit
-import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types.NumericType
 
 import sparkcer.engine.ceql.{CeqlException, Name, Query, Parameters => Places}

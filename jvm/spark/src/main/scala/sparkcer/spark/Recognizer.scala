@@ -1,7 +1,7 @@
 package sparkcer.spark
 
 import org.apache.spark.sql.catalyst.expressions.{UnsafeRow, XXH64}
-import org.apache.spark.sql.sparkcer.CerRuntimeException
+import org.apache.spark.sql.cerbridge.CerRuntimeException
 import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoders}
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.sparkcer.CerException
+import org.apache.spark.sql.cerbridge.CerException
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.engine.ceql.Consume

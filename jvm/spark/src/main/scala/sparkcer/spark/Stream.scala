@@ -2,7 +2,7 @@ package sparkcer.spark
 
 import org.apache.spark.sql.{Dataset, DataFrame, Encoder, Encoders, SparkSession}
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.streaming._
 
 /** A query over a stream, on `transformWithState`.

@@ -3,7 +3,7 @@ package sparkcer.spark
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.XXH64
-import org.apache.spark.sql.sparkcer.CerRuntimeException
+import org.apache.spark.sql.cerbridge.CerRuntimeException
 import org.apache.spark.unsafe.Platform
 
 import sparkcer.engine.state.{WireReader, WireWriter}

@@ -1,7 +1,7 @@
 package sparkcer.views
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.sparkcer.Bridge
+import org.apache.spark.sql.cerbridge.Bridge
 import org.apache.spark.sql.types._
 
 /** Puts rows into the parts of base tables. */

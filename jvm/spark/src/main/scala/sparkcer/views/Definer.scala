@@ -4,7 +4,7 @@ import java.util.UUID
 
 import scala.collection.immutable.VectorMap
 
-import org.apache.spark.sql.sparkcer.Bridge
+import org.apache.spark.sql.cerbridge.Bridge
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.spark.Durations

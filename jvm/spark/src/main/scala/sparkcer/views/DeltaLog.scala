@@ -12,7 +12,7 @@ import org.json4s.jackson.{JsonMethods, Serialization}
 
 import org.apache.spark.sql.{Encoders, SparkSession}
 import org.apache.spark.sql.functions.{struct, to_json}
-import org.apache.spark.sql.sparkcer.Bridge
+import org.apache.spark.sql.cerbridge.Bridge
 import org.apache.spark.sql.types._
 
 /** The log of a Delta table, `_delta_log` in the folder of a table or a view: it names the files that the catalog
@@ -46,7 +46,7 @@ private[views] final class DeltaLog(spark: SparkSession, folder: Path, conf: Con
     val isNew = known.schema != Some(about._1) || known.id != Some(table.id)
     val head = if (isNew) Seq(protocol(table.columns), about._2) else Nil
     val removed = known.paths.diff(wanted.keySet).toVector.sorted.map(remove)
-    val added = wanted.toVector.filterNot(w => known.paths(w._1)).sortBy(_._1).map(_._2)
+    val added = wanted.toVector.filterNot(w => known.paths(w._1)).sortBy(_._1).map((add _).tupled)
     if (head.isEmpty && removed.isEmpty && added.isEmpty) true
     else {
       val next = known.version + 1
@@ -54,8 +54,8 @@ private[views] final class DeltaLog(spark: SparkSession, folder: Path, conf: Con
       val won = files.put(version(next), lines.mkString("\n").getBytes(UTF_8))
       if (won) {
         known = State(next, catalog, Some(table.id), Some(about._1), wanted.keySet)
-        if (next % CheckpointEvery == 0)
-          checkpoint(next, Vector(protocol(table.columns), about._2, txn(catalog)) ++ wanted.values)
+        if (next > 0 && next % CheckpointEvery == 0)
+          checkpoint(next, Vector(protocol(table.columns), about._2, txn(catalog)) ++ wanted.map((add _).tupled))
       }
       won
     }
@@ -177,22 +177,26 @@ private[views] object DeltaLog {
     )
   }
 
-  /** The files of all parts that views see, by their paths. */
-  private def entries(t: Table): Map[String, String] = (for {
+  /** The files of all parts that views see, with the begins of their parts, by their paths. */
+  private def entries(t: Table): Map[String, (Instant, DataFile)] = (for {
     p <- t.parts
     folder <- p.pieces
     file <- t.piece(folder).files
-  } yield {
-    val path = s"${folder.stripPrefix(s"${t.name}/")}/${file.name}"
-    path -> action(
+  } yield s"${folder.stripPrefix(s"${t.name}/")}/${file.name}" -> (Instant.ofEpochSecond(
+    p.index * t.length
+  ) -> file)).toMap
+
+  private def add(path: String, entry: (Instant, DataFile)) = {
+    val (begin, file) = entry
+    action(
       "add",
       "path" -> path,
-      "partitionValues" -> Map(References.PartTimestamp -> Instant.ofEpochSecond(p.index * t.length).toString),
+      "partitionValues" -> Map(References.PartTimestamp -> begin.toString),
       "size" -> file.size,
       "modificationTime" -> file.modified,
       "dataChange" -> true
     )
-  }).toMap
+  }
 
   private def remove(path: String) =
     action("remove", "path" -> path, "deletionTimestamp" -> System.currentTimeMillis(), "dataChange" -> true)

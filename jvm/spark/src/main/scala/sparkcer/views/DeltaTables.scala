@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.datasources.DataSource
-import org.apache.spark.sql.sparkcer.Bridge
+import org.apache.spark.sql.cerbridge.Bridge
 
 /** Where Delta is on the session, tables and views are Delta tables too: see [[DeltaLog]]. Those that have columns that
   * Delta cannot have, or parts that were rolled up before Delta was there, are not.

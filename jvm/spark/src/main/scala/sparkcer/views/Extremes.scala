@@ -9,15 +9,14 @@ import Translate.select
   *
   * Of several aggregates each is kept on its own; a value that was reached is NULL, and a row without values goes.
   */
-final private[views] class Extremes(protected val query: ViewQuery, protected val panes: Panes) extends WindowForm {
+final private[views] class Extremes(query: ViewQuery, protected val panes: Panes) extends WindowForm {
   private val names = new FreshNames(query.groups.map(_.name) ++ Seq("New", "Prev"))
   private val aggregates = new Aggregates(query, names, needsValues = false)
   private val output = new Output(query, aggregates)
   private val age = names.fresh("age")
 
   private def newest(part: String) =
-    select(panes.groups ++ aggregates.columns.map(k => s"${panes.aggregate(k)} AS ${k.text}") :+ s"0 AS $age") ++
-      panes.from(part) ++ panes.groupBy
+    select(panes.groups ++ panes.values(aggregates.columns) :+ s"0 AS $age") ++ panes.from(part) ++ panes.groupBy
 
   protected def initializeHelper(part: String): Seq[String] = newest(part)
 
@@ -46,12 +45,10 @@ final private[views] class Extremes(protected val query: ViewQuery, protected va
       )
   }
 
-  private def window(from: Seq[String]) =
-    select(output.items(panes.merged)) ++ from ++ panes.groupBy ++ output.having(panes.merged).map(h => s"HAVING $h")
-
   /** From the panes themselves, because a window is complete when all of them are there. */
   protected def initializeView(part: String): Seq[String] =
-    window(Seq(s"FROM ${panes.whole(part)}", s"WHERE $age = 0"))
+    panes.merging(output, Seq(s"FROM ${panes.whole(part)}", s"WHERE $age = 0"))
 
-  protected def updateView(part: String): Seq[String] = window(Seq(s"FROM ${panes.helper}[${panes.ending(part, 0)}]"))
+  protected def updateView(part: String): Seq[String] =
+    panes.merging(output, Seq(s"FROM ${panes.helper}[${panes.ending(part, 0)}]"))
 }

@@ -5,7 +5,7 @@ import java.util.concurrent.{Callable, ExecutionException, ExecutorCompletionSer
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.sparkcer.{CerException, CerRuntimeException}
+import org.apache.spark.sql.cerbridge.{CerException, CerRuntimeException}
 
 /** What was done about a part of a view. */
 private[views] final case class Done(

@@ -57,12 +57,19 @@ final private[views] class Panes(query: ViewQuery) {
     case Kept.Max           => s"max(${k.argument.get.span.text})"
   }
 
+  /** The columns of the helper over one pane. */
+  def values(columns: Seq[Kept]): Seq[String] = columns.map(k => s"${aggregate(k)} AS ${k.text}")
+
   /** The value of several panes. */
-  def merged(k: Kept): String = k.kind match {
+  private def merged(k: Kept): String = k.kind match {
     case Kept.Min => s"min(${k.text})"
     case Kept.Max => s"max(${k.text})"
     case _        => s"sum(${k.text})"
   }
+
+  /** The view's query over rows of panes, which are merged. */
+  def merging(output: Output, from: Seq[String]): Seq[String] =
+    Translate.select(output.items(merged)) ++ from ++ groupBy ++ output.having(merged).map(h => s"HAVING $h")
 }
 
 private[views] object Panes {

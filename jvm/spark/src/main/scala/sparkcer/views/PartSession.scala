@@ -3,7 +3,7 @@ package sparkcer.views
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, CTERelationRef, LogicalPlan}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.sparkcer.Bridge
+import org.apache.spark.sql.cerbridge.Bridge
 
 /** Runs what makes parts in copies of the session that have settings for it. A copy serves until the session's own
   * settings change. One for each update would cost more than it saves: Spark compiles generated code anew for each.

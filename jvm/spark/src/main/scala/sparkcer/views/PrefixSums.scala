@@ -11,7 +11,7 @@ import Translate.select
   * window subtracts nothing of its former life, the helper counts the panes of this one (`age`): what lies a window
   * back belongs to it if it is that old.
   */
-final private[views] class PrefixSums(protected val query: ViewQuery, protected val panes: Panes) extends WindowForm {
+final private[views] class PrefixSums(query: ViewQuery, protected val panes: Panes) extends WindowForm {
   private val names = new FreshNames(query.groups.map(_.name) ++ Seq("Cur", "Old"))
   private val aggregates = new Aggregates(query, names, needsValues = true)
   private val output = new Output(query, aggregates)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, PlanExpressi
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias, UnresolvedWith}
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.sparkcer.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types.StructType
 
 /** Runs the queries of statements: Spark's parser reads them, and the part references become the rows of the parts. */

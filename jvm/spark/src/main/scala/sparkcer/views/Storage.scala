@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.sparkcer.Bridge
+import org.apache.spark.sql.cerbridge.Bridge
 import org.apache.spark.sql.types._
 
 /** The rows of parts, in Parquet: `<Table>/<piece>/….parquet`. What is written here belongs to no one until the catalog

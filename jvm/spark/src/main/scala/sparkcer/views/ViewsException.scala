@@ -1,6 +1,6 @@
 package sparkcer.views
 
-import org.apache.spark.sql.sparkcer.{CerException, CerRuntimeException}
+import org.apache.spark.sql.cerbridge.{CerException, CerRuntimeException}
 
 /** The errors of views: one message each, which names the view, the part and the way out. */
 private[views] object ViewsException {

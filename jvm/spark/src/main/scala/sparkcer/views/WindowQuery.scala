@@ -24,7 +24,6 @@ private[views] object WindowQuery {
 
 /** How a window's aggregates are kept: the queries of the helper view and of the view itself. */
 private[views] trait WindowForm {
-  protected def query: ViewQuery
   protected def panes: Panes
 
   protected def initializeHelper(part: String): Seq[String]

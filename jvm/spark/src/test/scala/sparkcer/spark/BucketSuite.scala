@@ -2,7 +2,7 @@ package sparkcer.spark
 
 import scala.util.{Random, Try}
 
-import org.apache.spark.sql.sparkcer.CerRuntimeException
+import org.apache.spark.sql.cerbridge.CerRuntimeException
 import org.scalacheck.{Arbitrary, Gen, Prop, Shrink}
 import org.scalacheck.Prop.{forAll, propBoolean}
 

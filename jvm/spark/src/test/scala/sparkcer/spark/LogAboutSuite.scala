@@ -1,6 +1,6 @@
 package sparkcer.spark
 
-import org.apache.spark.sql.sparkcer.CerRuntimeException
+import org.apache.spark.sql.cerbridge.CerRuntimeException
 
 /** A checkpoint that was written for something else is refused, in words. */
 class LogAboutSuite extends munit.FunSuite {

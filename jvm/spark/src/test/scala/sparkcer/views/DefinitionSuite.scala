@@ -1,6 +1,6 @@
 package sparkcer.views
 
-import org.apache.spark.sql.sparkcer.CerException
+import org.apache.spark.sql.cerbridge.CerException
 
 import sparkcer.spark.SparkSuite
 
@@ -172,7 +172,7 @@ final class DefinitionSuite extends SparkSuite {
       view("Bad", "SELECT src, 10 / (loss - 5) AS x FROM M[i]", "SELECT src, 10 / (loss - 5) FROM M[j]") + ";" + Helper
     )
     w.append("M", rows(spark, (0, "s", 20), (1, "s", 5), (2, "s", 30)))
-    val wrong = intercept[org.apache.spark.sql.sparkcer.CerRuntimeException](w.maintain()).getMessage
+    val wrong = intercept[org.apache.spark.sql.cerbridge.CerRuntimeException](w.maintain()).getMessage
     assert(
       wrong.startsWith(
         s"[CER_VIEW_FAILED] Part ${Begin + 1} (2015-01-01 00:01:00Z) of view Bad could not be made, and is as it was:"

@@ -2,7 +2,7 @@ package sparkcer.views
 
 import java.sql.Timestamp
 
-import org.apache.spark.sql.sparkcer.CerException
+import org.apache.spark.sql.cerbridge.CerException
 
 import sparkcer.spark.SparkSuite
 

@@ -3,7 +3,7 @@ package sparkcer.views
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 
-import org.apache.spark.sql.sparkcer.CerException
+import org.apache.spark.sql.cerbridge.CerException
 
 /** Statements and their part references, without Spark. */
 final class StatementSuite extends munit.ScalaCheckSuite {

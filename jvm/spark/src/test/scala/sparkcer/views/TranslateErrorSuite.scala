@@ -1,6 +1,6 @@
 package sparkcer.views
 
-import org.apache.spark.sql.sparkcer.CerException
+import org.apache.spark.sql.cerbridge.CerException
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.spark.SparkSuite

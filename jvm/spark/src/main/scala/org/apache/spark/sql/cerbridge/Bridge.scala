@@ -1,4 +1,4 @@
-package org.apache.spark.sql.sparkcer
+package org.apache.spark.sql.cerbridge
 
 import org.apache.spark.SparkRuntimeException
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Row, SparkSession}
