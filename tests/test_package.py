@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_the_jar_fits_the_installed_spark() -> None:
-    assert jar().name == f"spark-cer_4.2_2.13-{spark_cer.__version__}.jar"
+    assert jar().name == f"spark-cer_4.3_2.13-{spark_cer.__version__}.jar"
 
 
 def test_another_spark_gets_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
