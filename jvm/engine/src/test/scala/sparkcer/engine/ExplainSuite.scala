@@ -103,6 +103,38 @@ class ExplainSuite extends munit.FunSuite {
     )
   }
 
+  test("what stands beside PREV is a condition, so that events can be dropped") {
+    def explained(query: String) = Explain(Program(s"SELECT * FROM S WHERE $query"))
+    val rising = explained("A+ AS x FILTER x[v > 60 AND v > PREV.v]")
+    assert(rising.contains("  0  A[v > 60]\n"), rising)
+    assert(
+      rising.contains(
+        "Tests between events\n  x[v > PREV.v]  indexed in order: an event finds its partial matches on one side of a value\n"
+      ),
+      rising
+    )
+    assert(rising.contains("an event that meets none of the conditions is dropped where it is read"), rising)
+  }
+
+  test("PREV of a variable that is bound to one event at the most") {
+    def tests(query: String) = Explain(Program(s"SELECT * FROM S WHERE $query")).linesIterator
+      .dropWhile(_ != "Tests between events")
+      .drop(1)
+      .takeWhile(_.nonEmpty)
+      .map(_.trim)
+      .toVector
+    val always = "always holds: its variable is bound to one event at the most, so PREV has none"
+    assertEquals(tests("A AS x FILTER x[v > 60 AND v > PREV.v]"), Vector(s"x[v > PREV.v]  $always"))
+    assertEquals(tests("(A AS x OR (B ; C AS x)) FILTER x[v LIKE PREV.v]"), Vector(s"x[v LIKE PREV.v]  $always"))
+    assertEquals(tests("(A AS x ; B AS y) FILTER x[v > PREV.v + y.v]"), Vector(s"x[v > PREV.v + y.v]  $always"))
+    assertEquals(tests("(A AS x FILTER x[v > PREV.v])+"), Vector(s"x[v > PREV.v]  $always"))
+    assertEquals(tests("(A AS x ; B AS y) FILTER x[v > PREV.v] OR y[p]"), Vector(s"x[v > PREV.v]  $always"))
+    Seq("A+ AS x", "(A AS x ; B AS x)", "(A AS x)+", "(A AS y ALL B AS z) AS x").foreach { body =>
+      assert(!tests(s"$body FILTER x[v > PREV.v]").exists(_.endsWith(always)), body)
+      assert(!tests(s"$body FILTER x[v > PREV.v] OR x[p]").exists(_.endsWith(always)), body)
+    }
+  }
+
   test("the automaton as Graphviz and as Mermaid") {
     assertNoDiff(
       Diagram.dot(pair.cea),
