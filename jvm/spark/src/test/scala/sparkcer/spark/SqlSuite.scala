@@ -23,6 +23,10 @@ class SqlSuite extends SparkSuite {
       ),
       Seq("[1]")
     )
+    assertEquals(
+      run("SELECT A.id, B.id FROM cer(TABLE(sql_events), 'SELECT * FROM S WHERE A ; B WITHIN 1 [t];')"),
+      Seq("[x,y]")
+    )
   }
 
   private def refused(sql: String): String = intercept[AnalysisException](spark.sql(sql)).getMessage
