@@ -101,12 +101,13 @@ final class Bucket(plan: Plan) {
 
   /** Reads the held events that none can come before any more, and lets silent keys go. Where the watermark is of one
     * input, and no operator with state is before this one, the bucket's own events tell it already what Spark's
-    * watermark will be after this micro-batch. The one of several inputs depends on the slowest, which need not be here;
-    * and rows that another operator held back may lie before others by more than the delay.
+    * watermark will be after this micro-batch. The one of several inputs depends on the slowest, which need not be
+    * here; and rows that another operator held back may lie before others by more than the delay.
     */
   def advance(watermark: Long, out: Output): Unit = {
     plan.delay.foreach { delay =>
-      val mine = if (plan.inputs > 1 || plan.chained || latest < Long.MinValue + delay) Long.MinValue else latest - delay
+      val mine =
+        if (plan.inputs > 1 || plan.chained || latest < Long.MinValue + delay) Long.MinValue else latest - delay
       released = math.max(released, math.max(watermark, mine))
       while (!held.isEmpty && held.first.time < released) evaluate(letGo(), out)
       newlyHeld.filterInPlace(_.time >= released)

@@ -46,8 +46,8 @@ object Stream {
 
   /** The end of a match, with the watermark. From a source, Spark itself puts it there, and fails the query if a row is
     * not after the watermark of the micro-batch before. Behind another operator with state that must not happen to a
-    * match of events that came so late from there, of which only Spark knows that they did. As in a batch, only the rows
-    * of late events have none.
+    * match of events that came so late from there, of which only Spark knows that they did. As in a batch, only the
+    * rows of late events have none.
     */
   private def endOf(plan: Plan): Column = plan.delay.fold(col("end")) { delay =>
     val watermark = new MetadataBuilder().putLong(EventTimeWatermark.delayKey, delay / 1000).build()
@@ -132,9 +132,9 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
     if (plan.delay.isDefined) schedule(live.wakeAt, expired, timers.getCurrentWatermarkInMs())
   }
 
-  /** Timers, in milliseconds, so that the bucket is awake as soon as the watermark is at the first time at which there is
-    * something to do. It must not be later: Spark fails a query that puts out a row which is not after the watermark of
-    * the micro-batch before. Nor earlier by more than a look: what is not past yet may still come.
+  /** Timers, in milliseconds, so that the bucket is awake as soon as the watermark is at the first time at which there
+    * is something to do. It must not be later: Spark fails a query that puts out a row which is not after the watermark
+    * of the micro-batch before. Nor earlier by more than a look: what is not past yet may still come.
     *
     * Spark 4.0 and 4.1 wake timers before the watermark, later ones also those at it, but none that is set at or before
     * the watermark in force. One timer, a millisecond before that time, serves both; where that is the watermark in

@@ -50,7 +50,8 @@ private object StreamWarnings {
     }
   }
 
-  /** Tells, once for each run, that a stream without a watermark has left events out. On the driver, where users look. */
+  /** Tells, once for each run, that a stream without a watermark has left events out. On the driver, where users look.
+    */
   private object LateEvents extends StreamingQueryListener {
 
     /** What to do about it, by the name of the query's metrics. */

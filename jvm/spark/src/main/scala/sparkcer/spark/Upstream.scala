@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 private object Upstream {
 
   /** Is there an operator with state, which may hold rows back until the watermark passes them? The list is that of
-    * Spark's own check of streaming plans (`UnsupportedOperationChecker`), which is closed to others, without LIMIT, which
-    * holds nothing back.
+    * Spark's own check of streaming plans (`UnsupportedOperationChecker`), which is closed to others, without LIMIT,
+    * which holds nothing back.
     */
   def keepsState(plan: LogicalPlan): Boolean = plan.exists {
     case a: Aggregate                  => a.isStreaming

@@ -27,26 +27,23 @@ class PipelineSuite extends SparkSuite {
   import session.implicits._
   implicit private val sqlContext: SQLContext = spark.sqlContext
 
-  /** The two sources have the same events. */
-  final private class Sources {
-    val inputs: Seq[MemoryStream[Event]] = Seq.fill(2)(MemoryStream[Event])
-    def add(events: Seq[Event]): Unit = inputs.foreach(_.addData(events: _*): Unit)
-    def through(pipeline: Pipeline): DataFrame = {
-      val frames = inputs.map(i => columns(i.toDF()).withWatermark("ts", s"$Delay seconds"))
-      pipeline(frames.head, frames.last)
-    }
-  }
-
-  final private class Running(pipeline: Pipeline, sources: Sources) {
+  /** A pipeline over two sources, which have the same events, with what has come out of it. */
+  final private class Running(pipeline: Pipeline) {
+    private val inputs = Seq.fill(2)(MemoryStream[Event])
     private val found = new ConcurrentLinkedQueue[String]
     private val checkpoint = Files.createTempDirectory("cer").toString
     private var running: StreamingQuery = start()
 
     private def start(): StreamingQuery = {
       val collect: (DataFrame, Long) => Unit = (rows, _) => shown(rows).foreach(r => found.add(r): Unit)
-      sources.through(pipeline).writeStream.foreachBatch(collect).option("checkpointLocation", checkpoint).start()
+      val frames = inputs.map(i => columns(i.toDF()).withWatermark("ts", s"$Delay seconds"))
+      pipeline(frames.head, frames.last).writeStream
+        .foreachBatch(collect)
+        .option("checkpointLocation", checkpoint)
+        .start()
     }
 
+    def add(events: Seq[Event]): Unit = inputs.foreach(_.addData(events: _*): Unit)
     def finishBatch(): Unit = running.processAllAvailable()
     def restart(): Unit = { stop(); running = start() }
     def stop(): Unit = running.stop()
@@ -60,9 +57,8 @@ class PipelineSuite extends SparkSuite {
       .map(e => (e._2.getTime + rng.nextInt(Delay * 1000), e))
       .sortBy(_._1)
       .map(_._2)
-    val sources = new Sources
-    val running = pipelines.map(new Running(_, sources))
-    def batch(part: Seq[Event]): Unit = { sources.add(part); running.foreach(_.finishBatch()) }
+    val running = pipelines.map(new Running(_))
+    def batch(part: Seq[Event]): Unit = { running.foreach(_.add(part)); running.foreach(_.finishBatch()) }
     try {
       arriving.grouped(1 + arriving.length / Batches).zipWithIndex.foreach { case (part, i) =>
         if (i == Batches / 2) running.foreach(_.restart())
@@ -93,13 +89,12 @@ class PipelineSuite extends SparkSuite {
     }
 
   test("matches of matches: pairs of pairs") {
-    val sources = new Sources
     val both = Pipeline(Seq(Pairs("A", "B"), Pairs("P", "P")))
-    val running = new Running(both, sources)
+    val running = new Running(both)
     val events = for (k <- 0 until 8; i <- 0 until 6) yield (if (i % 2 == 0) "A" else "B", at(i * 1000L), i, s"k$k", 0)
     try
       (events +: (1 to 4).map(n => Seq(("Z", at(100000L * n), -n, Far, 0)))).foreach { part =>
-        sources.add(part)
+        running.add(part)
         running.finishBatch()
       }
     finally running.stop()
@@ -151,9 +146,12 @@ object PipelineSuite {
   private val Query = Stage(
     "cer",
     (df, _) => {
-      val id = pmod(col("x.id") * 31 + col("y.id"), lit(1000003))
-      df.cer("SELECT * FROM S WHERE (A AS x ; B AS y) FILTER x[p >= 0] PARTITION BY [key] WITHIN 3 seconds", "ts", order = "id")
-        .select(typeBy(id), col("end").as("ts"), id.as("id"), col("key"), col("y.p").as("p"))
+      val id = pmod(col("x.id").cast("bigint") * 31 + col("y.id"), lit(1000003L))
+      df.cer(
+        "SELECT * FROM S WHERE (A AS x ; B AS y) FILTER x[p >= 0] PARTITION BY [key] WITHIN 3 seconds",
+        "ts",
+        order = "id"
+      ).select(typeBy(id), col("end").as("ts"), id.as("id"), col("key"), col("y.p").as("p"))
     }
   )
 
