@@ -51,6 +51,15 @@ def test_run(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[st
 
 
 @only_classic
+def test_a_query_that_ends_with_a_semicolon(
+    spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "query.ceql").write_text(f"{QUERY.rstrip()};  -- the end\n")
+    assert main(["run", "query.ceql", "trades.csv", "--param", "least=20"]) == 0
+    assert capsys.readouterr() == (TABLE, "")
+
+
+@only_classic
 def test_run_as_a_stream(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "query.ceql", "trades.csv", "--stream", "--time", "t", "--param", "least=20"]) == 0
     assert capsys.readouterr() == (TABLE, "")

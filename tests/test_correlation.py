@@ -107,6 +107,15 @@ def test_view1_and_rising_runs(spark: SparkSession) -> None:
     assert max(([e.loss for e in row.run] for row in runs.collect()), key=len) == [6, 12, 15, 24]
 
 
+def test_what_stands_beside_prev_is_asked_of_every_event(spark: SparkSession) -> None:
+    rows = [(pos, "A", v) for pos, v in enumerate([10, 70, None, 80, 60])]
+    events = spark.createDataFrame(rows, "pos INT, type STRING, v INT")
+    for test in ("v > 60 AND v > PREV.v", "(v > PREV.v AND v BETWEEN 61 AND 99)"):
+        query = cer(f"SELECT x FROM S WHERE A+ AS x FILTER x[{test}]", time="pos")
+        assert sets(query(events)) == {frozenset(s) for s in ([1], [3], [1, 3])}, test
+    assert "  0  A[v > 60]\n" in cer("SELECT x FROM S WHERE A+ AS x FILTER x[v > 60 AND v > PREV.v]").plan
+
+
 @pytest.mark.parametrize(
     ("types", "left", "right", "test", "pairs"),
     [
@@ -193,6 +202,7 @@ def test_errors(twitter: DataFrame, test: str, message: str) -> None:
     [
         ("x.id = y.tweet_id", "indexed: an event finds its partial matches by value"),
         ("y.user < x.user", "indexed in order: an event finds its partial matches on one side of a value"),
+        ("x[id > PREV.id]", "always holds: its variable is bound to one event at the most, so PREV has none"),
         ("y[text LIKE x.text]", "scanned per run: an event looks at every partial match that differs in its events"),
     ],
 )

@@ -45,6 +45,18 @@ def test_explain_prints_the_plan(spark: SparkSession, capsys: pytest.CaptureFixt
         assert line in printed.splitlines(), printed
 
 
+def test_a_query_may_end_with_a_semicolon(spark: SparkSession) -> None:
+    for text in ("SELECT * FROM S WHERE A", "SELECT * FROM S WHERE A ; B", QUERY):
+        assert cer(f"{text} ;\n-- the end").plan == cer(text).plan
+    with pytest.raises(AnalysisException) as raised:
+        cer("SELECT * FROM S WHERE A ; B ;;").plan  # noqa: B018
+    assert str(raised.value).splitlines() == [
+        "[CER_SYNTAX] Line 1, column 30: expected an event type, NOT(…) or '(', found ';'.",
+        "SELECT * FROM S WHERE A ; B ;;",
+        "                             ^",
+    ]
+
+
 @pytest.mark.parametrize(
     ("clauses", "lines"),
     [

@@ -81,6 +81,60 @@ class ExplainSuite extends munit.FunSuite {
     )
   }
 
+  private val either = Program(
+    "SELECT * FROM S WHERE SELL AS x FILTER x[name = 'MSFT' OR name = 'INTC'] AND x[volume BETWEEN 1 AND 9] AND (x[p] OR x[q])"
+  )
+
+  test("a disjunction inside a conjunction is in parentheses, and nothing else") {
+    val shown = "SELL[(name = 'MSFT' OR name = 'INTC') AND (p OR q) AND volume BETWEEN 1 AND 9]"
+    assertEquals(either.guards.map(_.show), Seq(shown))
+    assert(Explain(either).contains(s"  0  $shown\n"), Explain(either))
+    assert(Explain(either).contains(s"  q0 -> q1 (match)  $shown / x\n"), Explain(either))
+    assert(Diagram.dot(either.cea).contains(s"""label="$shown / x""""), Diagram.dot(either.cea))
+    assert(Diagram.mermaid(either.cea).contains(s"""|"$shown / x"|"""), Diagram.mermaid(either.cea))
+    assert(Svg(either.cea).contains(s"<title>$shown / x</title>"), Svg(either.cea))
+    def guards(filter: String) = Program(s"SELECT * FROM S WHERE (A AS x ; B AS y) FILTER $filter").guards.map(_.show)
+    assertEquals(guards("x[p OR q]"), Seq("A[p OR q]", "B"))
+    assertEquals(guards("x[(p AND (q)) AND r]"), Seq("A[p AND q AND r]", "B"))
+    assertEquals(guards("x[p OR q] OR y[r]").toSet, Set("A[p OR q]", "A[not (p OR q)]", "B[r]", "B[not (r)]"))
+    assertEquals(
+      guards("x[p AND q -- both\n] OR x[CASE WHEN a THEN b END]"),
+      Seq("A[(p AND q) OR (CASE WHEN a THEN b END)]", "B")
+    )
+  }
+
+  test("what stands beside PREV is a condition, so that events can be dropped") {
+    def explained(query: String) = Explain(Program(s"SELECT * FROM S WHERE $query"))
+    val rising = explained("A+ AS x FILTER x[v > 60 AND v > PREV.v]")
+    assert(rising.contains("  0  A[v > 60]\n"), rising)
+    assert(
+      rising.contains(
+        "Tests between events\n  x[v > PREV.v]  indexed in order: an event finds its partial matches on one side of a value\n"
+      ),
+      rising
+    )
+    assert(rising.contains("an event that meets none of the conditions is dropped where it is read"), rising)
+  }
+
+  test("PREV of a variable that is bound to one event at the most") {
+    def tests(query: String) = Explain(Program(s"SELECT * FROM S WHERE $query")).linesIterator
+      .dropWhile(_ != "Tests between events")
+      .drop(1)
+      .takeWhile(_.nonEmpty)
+      .map(_.trim)
+      .toVector
+    val always = "always holds: its variable is bound to one event at the most, so PREV has none"
+    assertEquals(tests("A AS x FILTER x[v > 60 AND v > PREV.v]"), Vector(s"x[v > PREV.v]  $always"))
+    assertEquals(tests("(A AS x OR (B ; C AS x)) FILTER x[v LIKE PREV.v]"), Vector(s"x[v LIKE PREV.v]  $always"))
+    assertEquals(tests("(A AS x ; B AS y) FILTER x[v > PREV.v + y.v]"), Vector(s"x[v > PREV.v + y.v]  $always"))
+    assertEquals(tests("(A AS x FILTER x[v > PREV.v])+"), Vector(s"x[v > PREV.v]  $always"))
+    assertEquals(tests("(A AS x ; B AS y) FILTER x[v > PREV.v] OR y[p]"), Vector(s"x[v > PREV.v]  $always"))
+    Seq("A+ AS x", "(A AS x ; B AS x)", "(A AS x)+", "(A AS y ALL B AS z) AS x").foreach { body =>
+      assert(!tests(s"$body FILTER x[v > PREV.v]").exists(_.endsWith(always)), body)
+      assert(!tests(s"$body FILTER x[v > PREV.v] OR x[p]").exists(_.endsWith(always)), body)
+    }
+  }
+
   test("the automaton as Graphviz and as Mermaid") {
     assertNoDiff(
       Diagram.dot(pair.cea),

@@ -1,8 +1,10 @@
 package sparkcer.spark
 
+import scala.util.matching.Regex
+
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF, SubqueryExpression}
+import org.apache.spark.sql.catalyst.analysis.{MultiAlias, UnresolvedAttribute}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, PythonUDF, SubqueryExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.functions.{coalesce, lit, not}
 import org.apache.spark.sql.cerbridge.{Bridge, CerException}
@@ -119,15 +121,10 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   }
 
   private def checkPredicate(p: Predicate): Unit = {
-    val parsed =
-      try Bridge.parse(df, p.sql)
-      catch {
-        case e: AnalysisException =>
-          fail("CER_SYNTAX", s"Spark cannot read the predicate '${p.sql}': ${firstLine(e)}", p.offset)
-      }
+    val parsed = parse(p.sql, s"the predicate '${p.sql}'", p.offset)
     parsed.foreach {
       case a: UnresolvedAttribute if !schema.exists(f => same(f.name, a.nameParts.head)) =>
-        unknown(a.nameParts.head, p.offset + math.max(0, p.sql.indexOf(a.nameParts.head)))
+        unknown(a.nameParts.head, place(a.nameParts.head, p.offset))
       case _ => ()
     }
     val resolved =
@@ -139,6 +136,19 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     refusal(resolved).foreach(what => fail("CER_UNSUPPORTED", s"a predicate cannot use $what: '${p.sql}'.", p.offset))
     if (resolved.dataType != BooleanType)
       fail("CER_TYPE_MISMATCH", s"the predicate '${p.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.", p.offset)
+  }
+
+  /** What Spark reads in an SQL text. It takes a word behind an expression for a name of it, as in a SELECT. */
+  private[spark] def parse(sql: String, shown: String, offset: Int): Expression = {
+    def refuse(why: String) = fail("CER_SYNTAX", s"Spark cannot read $shown: $why", offset)
+    val parsed =
+      try Bridge.parse(df, sql)
+      catch { case e: AnalysisException => refuse(firstLine(e)) }
+    parsed match {
+      case Alias(_, name)       => refuse(s"'$name' at its end would be a name for it.")
+      case MultiAlias(_, names) => refuse(s"'${names.mkString(", ")}' at its end would be names for it.")
+      case e                    => e
+    }
   }
 
   private[spark] def refusal(e: Expression): Option[String] =
@@ -222,6 +232,12 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   }
 
   private def columns = schema.fieldNames.mkString(", ")
+
+  /** Where the query names a column, from an offset on. */
+  private[spark] def place(name: String, offset: Int): Int = {
+    val named = ("(?U)(?<!\\w)" + Regex.quote(name) + "(?!\\w)").r
+    named.findFirstMatchIn(query.text.substring(offset)).fold(offset)(offset + _.start)
+  }
 
   private[spark] def unknown(name: String, offset: Int): Nothing =
     fail(

@@ -145,12 +145,7 @@ final private class Links(b: Binding) {
     resolved
   }
 
-  private def parse(l: Link, sql: String): Expression =
-    try Bridge.parse(b.df, sql)
-    catch {
-      case e: AnalysisException =>
-        b.fail("CER_SYNTAX", s"Spark cannot read '${l.show}': ${b.firstLine(e)}", l.offset)
-    }
+  private def parse(l: Link, sql: String): Expression = b.parse(sql, s"'${l.show}'", l.offset)
 
   private def resolve(l: Link, e: Expression, shown: String): Expression = {
     val resolved =
@@ -182,7 +177,7 @@ final private class Links(b: Binding) {
 
   private def checkColumns(l: Link, e: Expression): Unit = e.foreach {
     case UnresolvedAttribute(_ +: name +: _) if !b.schema.exists(f => b.same(f.name, name)) =>
-      b.unknown(name, math.max(l.offset, program.query.text.indexOf(name, l.offset)))
+      b.unknown(name, b.place(name, l.offset))
     case _ => ()
   }
 

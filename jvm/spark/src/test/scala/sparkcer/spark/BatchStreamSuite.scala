@@ -127,6 +127,7 @@ object BatchStreamSuite {
         Seq(
           " FILTER x.p = ys.p AND ys.key = z.key",
           " FILTER ys[p >= PREV.p]",
+          " FILTER ys[p > 0 AND p >= PREV.p]",
           " FILTER z[p + x.p > 1 OR key = x.key]",
           " PART-BY [key]"
         )

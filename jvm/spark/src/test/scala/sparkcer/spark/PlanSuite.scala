@@ -85,6 +85,13 @@ class PlanSuite extends SparkSuite {
     assert(after("largest") > 0 && after("nodes") > 0, after.toString)
   }
 
+  test("what stands beside PREV drops events where they are read") {
+    val rising = events.cer("SELECT x[t] FROM S WHERE A+ AS x FILTER x[n > 7 AND n > PREV.n] WITHIN 30 [t]")
+    assert(rising.collect().nonEmpty)
+    val before = metrics(operator(rising) { case p: PrepareExec => p })
+    assertEquals(before("dropped"), events.where("type <> 'A' OR n <= 7").count())
+  }
+
   test("more than 64 guards, with and without generated code") {
     val names = (0 until 70).map(i => s"T$i")
     val many = (0 until 500).map(i => (names(rng.nextInt(70)), i.toLong, rng.nextInt(4))).toDF("type", "t", "n")

@@ -23,6 +23,10 @@ class SqlSuite extends SparkSuite {
       ),
       Seq("[1]")
     )
+    assertEquals(
+      run("SELECT A.id, B.id FROM cer(TABLE(sql_events), 'SELECT * FROM S WHERE A ; B WITHIN 1 [t];')"),
+      Seq("[x,y]")
+    )
   }
 
   /** Spark adds the place in the SQL text. */

@@ -2,7 +2,7 @@ package sparkcer.engine.automaton
 
 import scala.collection.mutable
 
-import sparkcer.engine.ceql.{Condition, Correlations, Link, Predicate}
+import sparkcer.engine.ceql.{Condition, Conjuncts, Correlations, Link, Predicate}
 import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Linked, Or}
 
 /** A fragment under a condition such as `x[p] OR y[q]`, as a product: beside its state a run remembers what is left of
@@ -120,14 +120,15 @@ private[automaton] object Disjunction {
     case Holds(_, p)                               => p
     case And(parts)                                => join("AND", parts.map(onOneEvent))
     case Or(parts)                                 => join("OR", parts.map(onOneEvent))
-    case Linked(Link.Compare(l, op, r))            => Predicate(s"${l.sql} ${op.sign} ${r.sql}")(0)
-    case Linked(e: Link.Expression) if !e.previous => Predicate(Correlations.withoutVariables(e))(0)
-    case Linked(_)                                 => Predicate("TRUE")(0)
+    case Linked(c @ Link.Compare(l, op, r))        => Predicate(s"${l.sql} ${op.sign} ${r.sql}")(c.offset)
+    case Linked(e: Link.Expression) if !e.previous => Predicate(Correlations.withoutVariables(e))(e.offset)
+    case Linked(link)                              => Predicate("TRUE")(link.offset)
     case c: Compare                                => throw new IllegalStateException(s"$c is not resolved")
   }
 
   private def join(word: String, predicates: Vector[Predicate]): Predicate = predicates.distinct match {
     case Vector(one) => one
-    case several     => Predicate(several.map(p => s"(${p.sql})").mkString(s" $word "))(several.head.offset)
+    case several     =>
+      Predicate(several.map(p => Conjuncts.closed(p.sql)).mkString(s" $word "))(several.head.offset)
   }
 }

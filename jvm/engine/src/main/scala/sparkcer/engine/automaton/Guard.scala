@@ -1,6 +1,6 @@
 package sparkcer.engine.automaton
 
-import sparkcer.engine.ceql.Predicate
+import sparkcer.engine.ceql.{Conjuncts, Predicate}
 
 /** What a transition asks of an event: its type, the predicates that FILTER put on it, and, where a disjunction was
   * taken apart, the predicates that must not hold. One bit of an event's mask says whether it passes.
@@ -31,8 +31,9 @@ final case class Guard(
   /** For people. */
   def show: String = {
     val kind = stream.fold(eventType)(_ + ">" + eventType)
-    val tests = holds.toVector.map(_.sql).sorted ++ fails.toVector.map(p => s"not (${p.sql})").sorted
-    val all = if (tests.isEmpty) kind else s"$kind[${tests.mkString(" AND ")}]"
+    val tests =
+      holds.toVector.map(_.sql).sorted.flatMap(Conjuncts(_)) ++ fails.toVector.map(p => s"not (${p.sql})").sorted
+    val all = if (tests.isEmpty) kind else s"$kind[${Conjuncts.join(tests)}]"
     if (negated) s"NOT($all)" else all
   }
 }

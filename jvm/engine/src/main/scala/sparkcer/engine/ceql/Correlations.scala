@@ -66,12 +66,31 @@ object Correlations {
   }
 
   /** `x[P]`, perhaps with other variables or PREV in P. */
-  final private class Brackets(x: Name, p: Predicate, bound: Set[String], certain: Set[String]) {
+  final private class Brackets(x: Name, private val p: Predicate, bound: Set[String], certain: Set[String]) {
     private val named = References(p.sql, bound)
     private val others = named.map(_.variable).filter(_ != x.value).distinct
     private val previous = others.contains(Link.Prev)
 
-    def result: Condition =
+    def result: Condition = if (!previous) test
+    else
+      apart match {
+        case Vector(one) => one.test
+        case several     => And(several.map(_.test))
+      }
+
+    /** The conjuncts beside PREV: each is asked for itself, so that one without PREV is asked of the first event too.
+      * Those that name the same variables stay together as they are written, so that one can keep the next from an
+      * error of Spark's.
+      */
+    private def apart: Vector[Brackets] = {
+      val parts = Conjuncts(p.sql).map(sql => new Brackets(x, Predicate(sql)(p.offset), bound, certain))
+      parts.map(_.others.toSet).distinct.map { names =>
+        val together = Conjuncts.join(parts.filter(_.others.toSet == names).map(_.p.sql))
+        new Brackets(x, Predicate(together)(p.offset), bound, certain)
+      }
+    }
+
+    private def test: Condition =
       if (others.isEmpty) Holds(x, if (named.isEmpty) p else Predicate(References.without(p.sql, named))(p.offset))
       else
         split.getOrElse(
@@ -79,8 +98,7 @@ object Correlations {
         )
 
     /** The parts of a conjunction of comparisons as tests of their own. A part then no longer waits for an event of all
-      * the variables that the whole names: right only where each has one in every match, and where all parts have PREV
-      * or none.
+      * the variables that the whole names: right only where each has one in every match. All parts have PREV or none.
       */
     private def split: Option[Condition] = comparisons.flatMap { parts =>
       val names = parts.map(c => (c.left.variables ++ c.right.variables).map(_.value).toSet)

@@ -43,6 +43,13 @@ final private[ceql] class Lexer(text: String) {
     out.result()
   }
 
+  /** The tokens of a whole query. One `;` at its very end ends it, and is not the operator with a side missing. */
+  def query(): Vector[Token] = tokens() match {
+    case rest :+ last :+ end if last.isSymbol(";") && !rest.lastOption.exists(_.isSymbol(";")) =>
+      rest :+ end.copy(start = last.start)
+    case all => all
+  }
+
   private def next(): Token = {
     at = Lexer.skipBlank(text, at)
     if (at >= text.length) Token(Token.End, "", text.length, text.length)

@@ -8,6 +8,9 @@ sealed trait Link {
   /** The variables whose events take part. An event may be in several. */
   def variables: Vector[String]
 
+  /** Is it about two events of its first variable, one after the other? */
+  def previous: Boolean = false
+
   /** For people. */
   def show: String
 
@@ -45,6 +48,7 @@ object Link {
   /** `x[b < PREV.a]`, as `PREV.a > b`: holds of each event of the variable but the first, with the one before it. */
   final case class Consecutive(before: Term, operator: Operator, current: Term)(val offset: Int) extends Link {
     def variables: Vector[String] = Vector(current.variable)
+    override def previous: Boolean = true
     def show: String = s"${current.variable}[${current.shown} ${operator.mirrored.sign} ${before.shown}]"
   }
 
@@ -55,7 +59,7 @@ object Link {
     *   the variable whose columns may be written without a prefix, the first of `variables`; other columns are
     *   `variable.column`, or `PREV.column`
     */
-  final case class Expression(sql: String, own: Option[String], others: Vector[String], previous: Boolean)(
+  final case class Expression(sql: String, own: Option[String], others: Vector[String], override val previous: Boolean)(
       val offset: Int
   ) extends Link {
     def variables: Vector[String] = own.toVector ++ others

@@ -6,7 +6,7 @@ import scala.collection.mutable
   * what was expected and what was probably meant, and the engine stays without dependencies.
   *
   * {{{
-  * query     := SELECT select FROM names WHERE formula clause*
+  * query     := SELECT select FROM names WHERE formula clause* [';']
   * formula   := or (FILTER condition | PART-BY '[' keys ']')*
   * or        := all (OR all)*
   * all       := adjacent (ALL adjacent)*
@@ -75,7 +75,7 @@ object Parser {
 final private class Parser(text: String) {
   import Parser._
 
-  private val tokens = new Lexer(text).tokens()
+  private val tokens = new Lexer(text).query()
   private var index = 0
   private var depth = 0
   private var atoms = 0

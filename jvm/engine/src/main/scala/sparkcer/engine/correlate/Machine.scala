@@ -102,7 +102,26 @@ final private[engine] class Machine(
       else if (testers(link).isInstanceOf[Expression]) Access.PerRun
       else Access.PerValue
     }
-    if (checking.isEmpty) Access.Indexed else checking.maxBy(_.cost)
+    if (cea.links(link).previous && !repeats(link)) Access.Always
+    else if (checking.isEmpty) Access.Indexed
+    else checking.maxBy(_.cost)
+  }
+
+  /** Can a run meet two events of the first variable of a link before the link begins anew? */
+  private def repeats(link: Int): Boolean = {
+    val seen = scala.collection.mutable.Set((0, 0))
+    val work = scala.collection.mutable.Stack((0, 0))
+    var twice = false
+    while (work.nonEmpty && !twice) {
+      val (q, before) = work.pop()
+      cea.outgoing(q).foreach { t =>
+        val met = t.checks.count(c => c.link == link && (c.roles & 1) != 0)
+        val events = (if (t.resets(link)) 0 else before) + met
+        if (events > 1) twice = true
+        else if (seen.add((t.to, events))) work.push((t.to, events))
+      }
+    }
+    twice
   }
 
   private def asksEquality(arc: Arc, link: Int): Boolean =

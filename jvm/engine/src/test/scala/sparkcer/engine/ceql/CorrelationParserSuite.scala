@@ -107,13 +107,37 @@ class CorrelationParserSuite extends munit.FunSuite {
     )
     assertEquals(link("x[prev.id = tweet_id]"), link("x[tweet_id = PREV.id]"))
     assertEquals(link("x[loss > 2 * PREV.loss]").show, "x[loss > 2 * PREV.loss]")
-    assertEquals(
-      link("x[a > PREV.a AND b > 1]"),
-      Link.Expression("a > PREV.a AND b > 1", Some("x"), Vector.empty, previous = true)(0)
-    )
+    assertEquals(link("x[(a > PREV.a)]"), link("x[a > PREV.a]"))
     assertEquals(
       link("x[a > PREV.a + y.b]"),
       Link.Expression("a > PREV.a + y.b", Some("x"), Vector("y"), previous = true)(0)
+    )
+  }
+
+  test("the conjuncts beside PREV are tests of their own") {
+    assertEquals(resolved("x[a > PREV.a AND b > 1]"), "x[a > PREV.a] AND x[b > 1]")
+    assertEquals(resolved("x[b > 1 AND a > PREV.a AND (c OR d)]"), "x[b > 1 AND (c OR d)] AND x[a > PREV.a]")
+    assertEquals(resolved("x[b <> 0 AND x.a / b > PREV.a]"), "x[b <> 0] AND x[a / b > PREV.a]")
+    assertEquals(resolved("x[y.k = k AND a > PREV.a]"), "y.k = x.k AND x[a > PREV.a]")
+    assertEquals(
+      resolved("x[a > 0 AND k = y.k AND a > PREV.a AND y.a > z.a AND a + PREV.a > z.a]"),
+      "x[a > 0] AND x.k = y.k AND x[a > PREV.a] AND z.a < y.a AND x[a + PREV.a > z.a]"
+    )
+    assertEquals(resolved("x[(b > 1 AND (a > PREV.a -- and\n))]"), "x[b > 1] AND x[a > PREV.a]")
+    assertEquals(resolved("x[PREV.a <> 0 AND a / PREV.a > 1 AND b]"), "x[PREV.a <> 0 AND a / PREV.a > 1] AND x[b]")
+  }
+
+  test("an OR or NOT with PREV is one conjunct") {
+    assertEquals(resolved("x[a > PREV.a OR b > 1]"), "x[a > PREV.a OR b > 1]")
+    assertEquals(resolved("x[NOT (a > PREV.a AND b > 1)]"), "x[NOT (a > PREV.a AND b > 1)]")
+    assertEquals(resolved("x[(a > PREV.a OR b > 1) AND c]"), "x[(a > PREV.a OR b > 1)] AND x[c]")
+    assertEquals(resolved("x[a > PREV.a AND b > 1 OR c]"), "x[a > PREV.a AND b > 1 OR c]")
+  }
+
+  test("conjuncts beside PREV do not wait for each other's variables") {
+    assertEquals(
+      resolved("x[k = y.k AND b > 1 AND a > PREV.a]", "(B AS y OR C AS z) ; A+ AS x"),
+      "x.k = y.k AND x[b > 1] AND x[a > PREV.a]"
     )
   }
 

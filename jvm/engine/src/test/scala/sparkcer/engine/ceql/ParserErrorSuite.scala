@@ -51,8 +51,8 @@ class ParserErrorSuite extends munit.FunSuite {
   test("formulas") {
     val operand = "expected an event type, NOT(…) or '('"
     formula("", 1, s"$operand, found the end of the query.")
-    formula("A ;", 4, s"$operand, found the end of the query.")
     formula("A ; ; B", 5, s"$operand, found ';'.")
+    formula("; A", 1, s"$operand, found ';'.")
     formula("+ A", 1, s"$operand, found '+'.")
     formula("A B", 3, s"expected $operators, $clauses, found 'B'.")
     formula("A, B", 2, s"expected $operators, $clauses, found ','.")
@@ -63,6 +63,25 @@ class ParserErrorSuite extends munit.FunSuite {
     formula("S>", 3, "expected an event type after '>', found the end of the query.")
     formula("NOT A", 5, "expected '(', found 'A'.")
     formula("A ? B", 3, "the character '?' has no meaning here.")
+  }
+
+  test("one ';' ends the query, and a second is too many") {
+    val operand = "expected an event type, NOT(…) or '('"
+    formula("A ;;", 4, s"$operand, found ';'.")
+    formula("A ; B ; ; -- end", 9, s"$operand, found ';'.")
+    formula("A ; B ; FILTER A[p = 1]", 9, s"$operand, found 'FILTER'. To use 'FILTER' as a name, put it in backticks.")
+    formula("A LIMIT 1 ;;", 11, "expected PARTITION BY, WITHIN, CONSUME BY or the end of the query, found ';'.")
+    formula(
+      "A LIMIT 1 ; WITHIN 3 EVENTS",
+      11,
+      "expected PARTITION BY, WITHIN, CONSUME BY or the end of the query, found ';'."
+    )
+    formula("A AS ;", 6, "expected a variable name after AS, found the end of the query.")
+    formula("(A ; B ;", 1, "the parenthesis opened here is never closed.")
+    formula("(A ;) ;", 5, s"$operand, found ')'.")
+    formula(";", 1, s"$operand, found the end of the query.")
+    refused(";", (1, 1), "expected SELECT, found the end of the query.")
+    refused("SELECT *\nFROM S ;", (2, 8), "expected WHERE, found the end of the query.")
   }
 
   test("a keyword where a name belongs") {

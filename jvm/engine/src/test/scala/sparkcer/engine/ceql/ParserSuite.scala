@@ -52,6 +52,20 @@ class ParserSuite extends munit.FunSuite {
     assertEquals(where("A;B FILTER A[p = 1]/* */"), plain)
   }
 
+  test("one ';' at the very end ends the query") {
+    val queries = Seq(
+      "SELECT * FROM S WHERE A",
+      "SELECT * FROM S WHERE A ; B",
+      "SELECT * FROM S WHERE (A ; B)",
+      "SELECT * FROM S WHERE A AS x ; B AS y FILTER x.p = y.p",
+      "SELECT * FROM S WHERE A FILTER A[p = ';']",
+      "SELECT * FROM S WHERE A ; B PARTITION BY [k] WITHIN 3 EVENTS LIMIT 2"
+    )
+    for (q <- queries; end <- Seq(";", " ; ", ";\n", " ;-- the end ;", "; /* ; */ -- ;\n", "-- ;\n;"))
+      assertEquals(Parser.parse(q + end), Parser.parse(q), q + end)
+    assertEquals(Parser.parse("SELECT * FROM S WHERE A ; B;").text, "SELECT * FROM S WHERE A ; B;")
+  }
+
   test("a comment in a predicate is kept for SQL, brackets in it notwithstanding") {
     assertEquals(where("A FILTER A[p = 1 /* ] */]"), Filter(a, holds("A", "p = 1 /* ] */")))
     assertEquals(where("A FILTER A[p = 1 -- ]\n]"), Filter(a, holds("A", "p = 1 -- ]")))

@@ -92,7 +92,13 @@ object Generators {
               "k != PREV.k",
               "p = PREV.p OR k = 'x'",
               "p + PREV.p < 3",
-              s"p = PREV.p AND k = $x.k"
+              s"p = PREV.p AND k = $x.k",
+              "p > 0 AND p >= PREV.p",
+              "k = 'x' AND (p BETWEEN 0 AND 1 AND p >= PREV.p)",
+              "(p = PREV.p OR k = 'y') AND p IS NOT NULL",
+              "NOT (p = 2 AND p = PREV.p) AND p NOT BETWEEN 0 AND 0",
+              s"p > 0 AND k = PREV.k AND p >= $x.p",
+              s"k = $x.k AND p > PREV.p - 2 AND p + PREV.p > $x.p"
             )
             .map(sql => Condition.Holds(name(y), Predicate(sql)(0))),
           1 -> comparison(x, z)

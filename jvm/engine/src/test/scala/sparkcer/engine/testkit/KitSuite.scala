@@ -48,6 +48,16 @@ class KitSuite extends munit.FunSuite {
     Seq("p = 3 OR n = 1", "NOT (p = 4 AND n = 1)", "p IN (3, NULL)").foreach(holds)
   }
 
+  test("conjuncts") {
+    def apart(condition: String)(parts: String*): Unit = assertEquals(Sql.conjuncts(condition), parts.toVector)
+    apart("p = 1")("p = 1")
+    apart("p BETWEEN 1 AND 2 AND (NOT k = 'a' AND (p > PREV.p))")("p BETWEEN 1 AND 2", "NOT k = 'a'", "p > PREV.p")
+    apart("p = 1 AND k = 'x' OR p = 2")("p = 1 AND k = 'x' OR p = 2")
+    apart("(p = 1 OR p = 2) AND k = 'x'")("p = 1 OR p = 2", "k = 'x'")
+    apart("NOT (p = 1 AND p = 2)")("NOT (p = 1 AND p = 2)")
+    apart("(p) = (1)")("(p) = (1)")
+  }
+
   test("what is no predicate of the tests is refused") {
     Seq("p +", "p = ", "p = 3 k", "(p = 3", "p LIKE 'x'").foreach(p => intercept[RuntimeException](Sql.holds(p, row)))
   }

@@ -31,6 +31,9 @@ object Sql {
   def value(expression: String, row: Row): Value =
     parsed.getOrElseUpdate(expression, new Sql(expression).whole())(row)
 
+  /** The parts of a condition that its outermost ANDs join, also those in parentheses around them. */
+  def conjuncts(condition: String): Vector[String] = new Sql(condition).conjuncts()
+
   /** What stands before a dot. */
   def prefixes(expression: String): Set[String] =
     Token.findAllMatchIn(expression).map(_.group(1)).collect { case Path(x) => x }.toSet
@@ -94,6 +97,29 @@ final private class Sql(text: String) {
     val e = disjunction()
     require(at == tokens.length, s"'${tokens(at)}' is left over in: $text")
     e
+  }
+
+  /** A conjunction is a negation, AND, and so on to the end; a part that is nothing but parentheses is what is inside.
+    */
+  def conjuncts(): Vector[String] = {
+    val parts = Vector.newBuilder[(Int, Int)]
+    do {
+      val start = at
+      negation(): Unit
+      parts += ((start, at))
+    } while (take("AND"))
+    if (peek("OR")) Vector(text)
+    else
+      parts.result() match {
+        case Vector((0, _)) =>
+          if (isInParentheses) Sql.conjuncts(tokens.slice(1, at - 1).mkString(" ")) else Vector(text)
+        case several => several.flatMap { case (a, b) => Sql.conjuncts(tokens.slice(a, b).mkString(" ")) }
+      }
+  }
+
+  private def isInParentheses: Boolean = {
+    at = 0
+    peek("(") && { term(): Unit; at == tokens.length }
   }
 
   private def disjunction(): Expression = {

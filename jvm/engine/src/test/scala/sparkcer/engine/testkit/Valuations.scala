@@ -54,23 +54,13 @@ final class Valuations(events: IndexedSeq[Event]) {
 
   private def positions(is: Event => Boolean): Set[Int] = events.indices.filter(i => is(events(i))).toSet
 
-  /** `X[P]` asks P of every event of X, so it holds when there is none. AND and OR are on the whole valuation. What
-    * names other variables is asked of every choice of one event for each of them; PREV is the event of X before.
+  /** `X[P]` asks P of every event of X, so it holds when there is none. AND and OR are on the whole valuation. With
+    * PREV, each of P's conjuncts is asked for itself.
     */
   private def satisfies(v: Valuation, condition: Condition, bound: Set[String]): Boolean = condition match {
     case Condition.Holds(x, p) =>
-      val others = (Sql.prefixes(p.sql) & bound) - x.value
-      val own = v(x.value).toVector.sorted
-      val choices =
-        if (Sql.prefixes(p.sql)(Link.Prev))
-          own.zip(own.drop(1)).map { case (before, now) => (now, Map(Link.Prev -> before)) }
-        else own.map(now => (now, Map.empty[String, Int]))
-      choices.forall { case (now, previous) =>
-        choose(v, others.toVector).forall { chosen =>
-          val named = chosen ++ previous + (x.value -> now)
-          Sql.holds(p.sql, Sql.Row(events(now), named.view.mapValues(events).toMap))
-        }
-      }
+      val tests = if (Sql.prefixes(p.sql)(Link.Prev)) Sql.conjuncts(p.sql) else Vector(p.sql)
+      tests.forall(isTrue(v, x.value, _, bound))
     case Condition.Compare(left, operator, right) =>
       val names = (left.variables ++ right.variables).map(_.value).distinct
       def sql(o: Operand) = o.sql(a => s"v${names.indexOf(a.variable.value)}.${a.path}")
@@ -81,6 +71,24 @@ final class Valuations(events: IndexedSeq[Event]) {
     case Condition.Linked(link) => throw new IllegalArgumentException(s"nobody writes ${link.show}")
     case Condition.And(parts)   => parts.forall(satisfies(v, _, bound))
     case Condition.Or(parts)    => parts.exists(satisfies(v, _, bound))
+  }
+
+  /** Is the test true of every event of the variable? What names other variables is asked of every choice of one event
+    * for each of them; PREV is the event of the variable before.
+    */
+  private def isTrue(v: Valuation, x: String, test: String, bound: Set[String]): Boolean = {
+    val others = (Sql.prefixes(test) & bound) - x
+    val own = v(x).toVector.sorted
+    val choices =
+      if (Sql.prefixes(test)(Link.Prev))
+        own.zip(own.drop(1)).map { case (before, now) => (now, Map(Link.Prev -> before)) }
+      else own.map(now => (now, Map.empty[String, Int]))
+    choices.forall { case (now, previous) =>
+      choose(v, others.toVector).forall { chosen =>
+        val named = chosen ++ previous + (x -> now)
+        Sql.holds(test, Sql.Row(events(now), named.view.mapValues(events).toMap))
+      }
+    }
   }
 
   /** One event for each of the variables, in every way. */
