@@ -48,7 +48,7 @@ object Checkpoints {
 
   private type Row = (String, Timestamp, Int, String, Int, Double)
 
-  /** What the micro-batches bring, out of order within the watermark's delay. The last two only move the watermark. */
+  /** What the micro-batches bring, out of order within the watermark's delay. The last one only moves the watermark. */
   private val batches: Seq[Seq[Row]] = {
     val rng = new scala.util.Random(5)
     def event(kind: String, second: Double, id: Int): Row = (
@@ -61,11 +61,12 @@ object Checkpoints {
     )
     val all = (0 until 90).map(i => event(rng.shuffle(Seq("A", "B", "C", "X")).head, i, i))
     val arrived = all.zipWithIndex.sortBy { case (_, i) => i + rng.nextDouble() * 8 }.map(_._1)
-    arrived.grouped(15).toSeq ++ Seq(500, 501).map(t => Seq(event("X", t.toDouble, t)))
+    val (before, after) = arrived.splitAt(15 * Stop)
+    before.grouped(15).toSeq ++ Seq(after, Seq(event("X", 500, 500)))
   }
 
-  /** Of them, those before the stop. */
-  private val Stop = 3
+  /** Micro-batches before the stop. */
+  private def Stop = 3
 
   private def columns(df: DataFrame) = df.toDF("type", "ts", "id", "key", "ref", "v")
 

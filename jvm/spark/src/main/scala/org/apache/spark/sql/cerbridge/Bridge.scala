@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.classic.{Dataset => ClassicDataset, ExpressionUtils, SparkSession => ClassicSession}
+import org.apache.spark.sql.streaming.StreamingQueryListener
 import org.apache.spark.sql.types.{StringType, StructType}
 
 /** The few places where Spark has a door that is only open to its own packages. */
@@ -71,6 +72,12 @@ object Bridge {
 
   /** A session with the same settings, functions and temporary views, that can be changed by itself. */
   def copy(spark: SparkSession): SparkSession = session(spark).cloneSession()
+
+  /** Tells a listener of the session's streaming queries, once. */
+  def listen(spark: SparkSession, listener: StreamingQueryListener): Unit = {
+    val streams = session(spark).streams
+    streams.synchronized(if (!streams.listListeners().contains(listener)) streams.addListener(listener))
+  }
 
   /** The same columns, each of which may be NULL, at any depth. */
   def nullable(schema: StructType): StructType = schema.asNullable
