@@ -7,6 +7,8 @@ SPARK := $(shell sed -n 's/^spark=\([0-9]*\.[0-9]*\).*/\1/p' versions.properties
 JAR := dist/spark-cer_$(SPARK)_2.13-$(VERSION).jar
 OTHERS := $(shell sed -n 's/^otherSparks=//p' versions.properties)
 OTHER_JARS := $(foreach v,$(OTHERS),dist/spark-cer_$(basename $(v))_2.13-$(VERSION).jar)
+# The PySparks of the other versions: sbt compiles and tests with the jars inside them.
+OTHER_SPARKS := $(foreach v,$(OTHERS),.tools/spark-$(v))
 WHEEL := dist/spark_cer-$(VERSION)-py3-none-any.whl
 READY := .tools/ready
 RUN := scripts/env .venv/bin/python
@@ -23,7 +25,7 @@ TARGETS := help setup jar wheel demo test test-scala test-python test-long test-
 .DEFAULT_GOAL := help
 
 # Asked here and not by a catch-all rule, which would take `make tests` for the folder of that name and do nothing.
-UNKNOWN := $(filter-out $(TARGETS) $(JAR) $(OTHER_JARS) $(WHEEL) dist/core.jar,$(MAKECMDGOALS))
+UNKNOWN := $(filter-out $(TARGETS) $(JAR) $(OTHER_JARS) $(OTHER_SPARKS) $(WHEEL) dist/core.jar,$(MAKECMDGOALS))
 ifneq ($(UNKNOWN),)
 $(error There is no target "$(firstword $(UNKNOWN))"; choose one of: $(TARGETS))
 endif
@@ -48,7 +50,10 @@ $(JAR): $(JVM) build.sbt versions.properties $(wildcard project/*.sbt project/*.
 	@echo "Compiling the jar ..."
 	@scripts/sbt spark/dist
 
-$(OTHER_JARS): dist/spark-cer_%_2.13-$(VERSION).jar: $(JVM) build.sbt versions.properties | $(READY)
+$(OTHER_SPARKS): .tools/spark-%: | $(READY)
+	@$(PYTHON) scripts/setup.py $*
+
+$(OTHER_JARS): dist/spark-cer_%_2.13-$(VERSION).jar: $(JVM) build.sbt versions.properties | $(OTHER_SPARKS)
 	@echo "Compiling the jar for Spark $* ..."
 	@SBT_OPTS=-Dspark=$(filter $*.%,$(OTHERS)) scripts/sbt spark/dist
 
@@ -65,21 +70,24 @@ $(WHEEL): $(JAR) $(OTHER_JARS) $(PY) pyproject.toml scripts/hatch_build.py $(wil
 demo: $(JAR) ## find patterns in generated events, in batch and as a stream
 	@$(RUN) examples/demo.py $(ARGS)
 
-# The jar is removed first, so that the Python tests never see an old one. On the other Sparks, one suite.
+# The jar is removed first, so that the Python tests never see an old one. On the other Sparks: a batch, streams with a
+# watermark, timers and a restart, and Delta where there is one.
+EVERYWHERE := *CerSuite *StreamSuite *WatermarkSuite *DeltaSuite
+
 define TEST
 rm -f $(JAR) dist/core.jar; \
 scripts/sbt spark/dist test; scala=$$?; \
 [ -f $(JAR) ] || { echo "The jar did not compile, so the Python tests were not run." >&2; exit 1; }; \
 [ $$scala = 0 ] || echo "The Scala tests failed (see above); the others follow." >&2; \
 for v in $(OTHERS); do \
-  echo "On Spark $$v:"; SBT_OPTS=-Dspark=$$v scripts/sbt "spark/testOnly *CerSuite *DeltaSuite" || scala=1; \
+  echo "On Spark $$v:"; SBT_OPTS=-Dspark=$$v scripts/sbt "spark/testOnly $(EVERYWHERE)" || scala=1; \
 done; \
 $(RUN) -m pytest $(1); integration=$$?; \
 $(RUN) -m pytest tests; python=$$?; \
 [ $$scala = 0 ] && [ $$integration = 0 ] && [ $$python = 0 ]
 endef
 
-test: $(READY) ## all tests, Scala and Python, with short forms of the kill loops, the soak and the version matrix
+test: $(READY) $(OTHER_SPARKS) ## all tests, Scala and Python, with short forms of the kill loops, the soak and the version matrix
 	@$(call TEST,integration/test_kill.py integration/test_soak.py integration/test_views_kill.py)
 
 test-scala: $(READY) ## the Scala tests; ARGS='*Parser*' picks suites
@@ -89,16 +97,13 @@ test-python: $(JAR) ## the Python tests; ARGS='-k stream' goes to pytest
 	@$(RUN) -m pytest $(or $(ARGS),tests)
 
 test-long: export CER_LONG = 1
-test-long: $(READY) ## all tests in their long form, and integration/
+test-long: $(READY) $(OTHER_SPARKS) ## all tests in their long form, and integration/
 	@$(call TEST,integration)
 
 test-matrix: $(JAR) $(OTHER_JARS) ## the Python tests on each supported Spark
 	@for v in $(OTHERS); do \
-	  [ -x .tools/spark-$$v/bin/python ] || { echo "Installing PySpark $$v into .tools (about 600 MB, once) ..."; \
-	    $(PYTHON) -m venv .tools/spark-$$v && .tools/spark-$$v/bin/python -m pip install -q 'pyspark[connect]'==$$v 'pandas<3' pytest || exit 1; }; \
 	  echo "On Spark $$v:"; \
-	  PYSPARK_PYTHON= scripts/env env PYSPARK_PYTHON=$(CURDIR)/.tools/spark-$$v/bin/python PYSPARK_DRIVER_PYTHON=$(CURDIR)/.tools/spark-$$v/bin/python \
-	    .tools/spark-$$v/bin/python -m pytest $(or $(ARGS),tests/test_cer.py tests/test_errors.py tests/test_connect.py) || exit 1; \
+	  scripts/env env PYTHONPATH=$(CURDIR)/.tools/spark-$$v:$(CURDIR)/python .venv/bin/python -m pytest $(or $(ARGS),tests/test_cer.py tests/test_errors.py tests/test_connect.py) || exit 1; \
 	done
 	@echo "On Spark $(SPARK):"
 	@$(RUN) -m pytest $(or $(ARGS),tests/test_cer.py tests/test_errors.py tests/test_connect.py)

@@ -60,16 +60,18 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(
     name := "spark-cer",
     target := baseDirectory.value / (if (Versions.isOther) s"target/spark-${Versions.sparkMinor}" else "target"),
-    libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark") % Provided,
+    Compile / unmanagedJars := Versions.sparkJars.classpath,
     Test / unmanagedSourceDirectories +=
       baseDirectory.value / "src" / "test" / (if (Versions.sparkMinor == "4.0") "spark-4.0" else "spark-4.1"),
     // Not every Spark has a Delta; the tests of it run on those that have one.
-    libraryDependencies ++= Versions.delta.map("io.delta" %% "delta-spark" % _ % Test).toSeq,
+    libraryDependencies ++= Versions.delta.toSeq.flatMap { v =>
+      Seq("io.delta" %% "delta-spark" % v, "io.delta" % "delta-storage" % v).map(m => (m % Test).intransitive())
+    },
     Test / unmanagedSourceDirectories ++= Versions.delta.map(_ => baseDirectory.value / "src" / "test" / "delta").toSeq,
     Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false"),
     Test / javaOptions += s"-Dlog4j2.configurationFile=${(ThisBuild / baseDirectory).value / "project" / "log4j2.properties"}",
     // One jar with everything that it needs inside, under other package names; its other dependencies are Spark's.
-    libraryDependencies += ("org.apache.spark" %% "spark-connect" % Versions.sparkConnect % Provided).intransitive(),
+    assembly / assemblyExcludedJars := (Compile / unmanagedJars).value,
     assembly / assemblyJarName := s"spark-cer_${Versions.sparkMinor}_2.13-${version.value}.jar",
     assembly / assemblyOption ~= (_.withIncludeScala(false)),
     dist := {
@@ -86,9 +88,6 @@ lazy val spark = (project in file("jvm/spark"))
 lazy val benchmarks = (project in file("jvm/benchmarks"))
   .enablePlugins(JmhPlugin)
   .dependsOn(engine, spark)
-  .settings(
-    name := "spark-cer-benchmarks",
-    libraryDependencies += "org.apache.spark" %% "spark-sql" % Versions("spark")
-  )
+  .settings(name := "spark-cer-benchmarks")
 
 lazy val root = (project in file(".")).aggregate(engine, spark, benchmarks).settings(publish / skip := true)

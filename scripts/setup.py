@@ -1,4 +1,5 @@
-"""Prepares everything a fresh machine lacks: .venv with the Python tools, Java, sbt and the libraries.
+"""Prepares everything a fresh machine lacks: .venv with the Python tools, Java, sbt and the libraries. With versions of
+Spark as arguments, fetches the PySpark of each beside it.
 
 Only the standard library, and a syntax that any Python 3 can read, so that an old one gets a sentence and not a
 syntax error. Running it again costs a moment: what is there is kept.
@@ -154,9 +155,30 @@ def install_tools(pins):
         say("Installing Python tools and PySpark %s into .venv (about 600 MB, once) ..." % pins["spark"])
         pip_install("PySpark and the Python tools", lacking)
     site = site_packages()
-    # A relative path, so that a moved repository finds its own sources.
+    # Relative paths, so that a moved repository finds its own sources and its own Spark.
     with open(os.path.join(site, "spark_cer_source.pth"), "w") as pth:
         pth.write(os.path.relpath(os.path.join(ROOT, "python"), site) + "\n")
+    folder = spark_folder(pins["spark"])
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    os.symlink(os.path.relpath(os.path.join(site, "pyspark"), folder), os.path.join(folder, "pyspark"))
+
+
+def spark_folder(version):
+    """Where sbt and the tests find a PySpark: a folder for Python's path."""
+    return os.path.join(TOOLS, "spark-" + version)
+
+
+def install_spark(version):
+    """Another PySpark, with its jars, and without its dependencies, which .venv has."""
+    folder = spark_folder(version)
+    if os.path.isdir(folder):
+        return
+    say("Installing PySpark %s into .tools (about 500 MB, once) ..." % version)
+    unfinished = folder + ".unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    pip_install("PySpark " + version, ["--no-deps", "--target", unfinished, "pyspark==" + version])
+    os.rename(unfinished, folder)
 
 
 def java_of(command):
@@ -309,17 +331,21 @@ def fetch_libraries():
         with open(mark) as text:
             if text.read() == digest.hexdigest():
                 return
-    say("Fetching Scala and Spark libraries (about 450 MB where none are cached, once) ...")
+    say("Fetching Scala libraries (about 150 MB where none are cached, once) ...")
     command = [os.path.join(ROOT, "scripts", "sbt"), "update", "scalaCompilerBridgeBinaryJar"]
-    logged(command, not_fetched("The Scala and Spark libraries"), dict(os.environ, CI="true"))
+    logged(command, not_fetched("The Scala libraries"), dict(os.environ, CI="true"))
     with open(mark, "w") as out:
         out.write(digest.hexdigest())
 
 
-def main():
+def main(others):
     check_python()
     if not os.path.isdir(TOOLS):
         os.makedirs(TOOLS)
+    if others:
+        for version in others:
+            install_spark(version)
+        return
     with open(LOG, "w"):
         pass
     pins = versions()
@@ -335,7 +361,7 @@ def main():
 
 if __name__ == "__main__":
     try:
-        main()
+        main(sys.argv[1:])
     except Failed as failed:
         sys.exit(str(failed))
     except KeyboardInterrupt:

@@ -18,7 +18,6 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "2",
-    "spark.sql.extensions": "sparkcer.CerExtension",  # for cer() in SQL
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,13 @@ from pyspark.sql import SparkSession
 
 import spark_cer
 from spark_cer._jar import jar
-from tests.connect_server import environment
+from tests.connect_server import SUBMIT, environment
 
 ROOT = Path(__file__).parent.parent
 
 
 def test_the_jar_fits_the_installed_spark() -> None:
-    assert jar().name == f"spark-cer_4.2_2.13-{spark_cer.__version__}.jar"
+    assert jar().name == f"spark-cer_4.3_2.13-{spark_cer.__version__}.jar"
 
 
 def test_another_spark_gets_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +42,9 @@ def test_no_jar_at_all_gets_a_sentence(tmp_path: Path, monkeypatch: pytest.Monke
         jar()
 
 
-def test_configure_keeps_what_is_set() -> None:
+def test_configure_keeps_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.SparkContext._jvm", None)
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)
     builder = SparkSession.builder.config("spark.jars", "mine.jar").config(
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "false"
     )
@@ -81,9 +84,87 @@ except Exception as error:
 """
     )
     assert done.stdout.strip() == (
-        "PySparkRuntimeError This Spark session has no spark-cer jar. Start it with spark_cer.session() or "
-        f"spark_cer.configure(builder), or by spark-submit --jars {jar()}."
+        f"PySparkRuntimeError Spark was started without the spark-cer jar. With spark-submit or pyspark, add --jars {jar()}; "
+        "in a program that starts Spark itself, use spark_cer.session() or spark_cer.configure(builder)."
     ), done.stderr
+
+
+def submitted(tmp_path: Path, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (tmp_path / "job.py").write_text(code, encoding="utf-8")
+    line = [
+        str(SUBMIT),
+        "--master",
+        "local[1]",
+        "--conf",
+        "spark.ui.enabled=false",
+        *arguments,
+        str(tmp_path / "job.py"),
+    ]
+    return subprocess.run(line, capture_output=True, text=True, env=environment())
+
+
+def test_spark_submit_without_the_jar_gets_a_sentence(tmp_path: Path) -> None:
+    """In each way that a job may begin; also where there is no jar that fits."""
+    done = submitted(
+        tmp_path,
+        """
+from pathlib import Path
+from pyspark.sql import SparkSession
+import spark_cer
+from spark_cer import _jar, cer
+
+def plain():
+    spark = SparkSession.builder.getOrCreate()
+    spark.range(3).transform(cer("SELECT * FROM S WHERE S ; S", time="id"))
+
+def told(job):
+    try:
+        job()
+    except Exception as error:
+        print(type(error).__name__, error)
+
+told(spark_cer.session)
+told(lambda: spark_cer.configure(SparkSession.builder))
+told(plain)
+told(spark_cer.session)
+_jar._FOLDERS = [Path("nowhere")]
+told(plain)
+""",
+    )
+    text = (
+        "PySparkRuntimeError Spark was started without the spark-cer jar. With spark-submit or pyspark, add --jars {}; "
+        "in a program that starts Spark itself, use spark_cer.session() or spark_cer.configure(builder)."
+    )
+    absent = f" spark-cer {spark_cer.__version__} has no jar in nowhere: run `make jar` in the source tree."
+    assert done.stdout.splitlines() == [
+        *[text.format(jar())] * 4,
+        text.format("<the spark-cer jar>") + absent,
+    ], done.stderr
+
+
+def test_spark_submit_with_the_jar(tmp_path: Path) -> None:
+    """Beside other jars, which stay, and with an extension that is named although it need not be."""
+    other = tmp_path / "other.jar"
+    with zipfile.ZipFile(other, "w"):
+        pass
+    done = submitted(
+        tmp_path,
+        """
+import spark_cer
+
+spark = spark_cer.session()
+spark = spark_cer.session()
+spark.range(3).createOrReplaceTempView("events")
+query = "SELECT * FROM S WHERE S ; S WITHIN 1 [id]"
+print(spark.sql(f"SELECT * FROM cer(TABLE(events), '{query}')").count())
+print(spark.conf.get("spark.jars"))
+""",
+        *("--jars", f"{other},{jar()}"),
+        *("--conf", "spark.sql.extensions=sparkcer.CerExtension"),
+    )
+    assert done.stdout.splitlines() == ["2", f"file://{other},file://{jar()}"], done.stderr
+    assert "replaced a previously registered function" not in done.stderr
+    assert "Using an existing Spark session" not in done.stderr
 
 
 def test_the_demo() -> None:

@@ -9,7 +9,7 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit
 
-from spark_cer._jar import jar
+from spark_cer._jar import present
 from spark_cer._session import session
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def views(spark: SparkSession) -> Any:
             "Views are not available on Spark Connect: open them in a program that runs where Spark's driver does."
         )
     package: Any = spark._jvm
-    return _present(package.sparkcer.views.Views)
+    return present(package.sparkcer.views.Views)
 
 
 def _text(query: str, kind: str) -> str:
@@ -109,14 +109,4 @@ def _options(entry: Any, query: Cer) -> Any:
 
 def _entry(spark: SparkSession) -> Any:
     package: Any = spark._jvm
-    return _present(package.sparkcer.spark.PythonEntry)
-
-
-def _present(entry: Any) -> Any:
-    # py4j takes a name that is no class for a package.
-    if entry.__class__.__name__ == "JavaPackage":
-        raise PySparkRuntimeError(
-            "This Spark session has no spark-cer jar. Start it with spark_cer.session() or "
-            f"spark_cer.configure(builder), or by spark-submit --jars {jar()}."
-        )
-    return entry
+    return present(package.sparkcer.spark.PythonEntry)

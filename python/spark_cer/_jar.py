@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from pyspark.errors import PySparkRuntimeError
 
@@ -52,3 +53,21 @@ def jar(pyspark_version: str | None = None) -> Path:
             f"install pyspark=={first}.*, or a spark-cer for Spark {minor}."
         )
     return jars[minor]
+
+
+def present(entry: Any) -> Any:
+    """A class of the jar, looked up in a Java process that runs.
+
+    Raises PySparkRuntimeError, in a sentence, if the process has no such jar: it is too late then to put it there.
+    """
+    # py4j takes a name that is no class for a package.
+    if entry.__class__.__name__ != "JavaPackage":
+        return entry
+    try:
+        path, more = str(jar()), ""
+    except PySparkRuntimeError as absent:
+        path, more = "<the spark-cer jar>", f" {absent}"
+    raise PySparkRuntimeError(
+        f"Spark was started without the spark-cer jar. With spark-submit or pyspark, add --jars {path}; "
+        f"in a program that starts Spark itself, use spark_cer.session() or spark_cer.configure(builder).{more}"
+    )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_cer._jar import jar
+from spark_cer._jar import jar, present
 
 # What a stream's state needs. Changelogs make a checkpoint as small as the change.
 STATE_STORE = {
@@ -24,7 +25,7 @@ PLUGIN = ("spark.connect.extensions.relation.classes", "sparkcer.CerRelationPlug
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Puts the engine's jar on a session that is about to be built, beside the jars that are already set on it, and
-    chooses the state store that streams need, unless another one is set.
+    chooses the state store that streams need, unless another one is set. With the jar comes the table function for SQL.
 
     >>> spark = spark_cer.configure(SparkSession.builder.master("local[2]")).getOrCreate()
 
@@ -35,7 +36,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """
     remote = _options(builder).get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
     if not remote.startswith("sc://") and "SPARK_LOCAL_REMOTE" not in os.environ:  # set while such a server runs
-        builder = _append(_append(builder, "spark.jars", str(jar())), *PLUGIN)
+        builder = _with_engine(builder)
     return _defaults(builder, {**STATE_STORE, **NO_STACK} if remote else STATE_STORE)
 
 
@@ -49,7 +50,23 @@ def session() -> SparkSession:
 
 
 # Variables by which a launcher (spark-submit, a Connect server, the environment) has already decided where Spark runs.
-_ELSEWHERE = {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "MASTER"}
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"  # by spark-submit, in whose Java process the session will be
+_ELSEWHERE = {_SUBMITTED, "SPARK_REMOTE", "MASTER"}
+
+
+def _with_engine(builder: SparkSession.Builder) -> SparkSession.Builder:
+    from pyspark import SparkContext  # a client of Spark Connect alone has none
+
+    if _SUBMITTED in os.environ:
+        SparkContext._ensure_initialized()  # makes the connection to the Java process that is there
+    java: Any = SparkContext._jvm
+    if java is not None:
+        present(java.sparkcer.spark.PythonEntry)
+    # Java that runs has the jars that it was started with. A new list would take them from the executors.
+    if java is None or "spark.jars" in _options(builder):
+        builder = _append(builder, "spark.jars", str(jar()))
+    # A session that runs keeps what it started with, and would warn of anything else.
+    return builder if SparkContext._active_spark_context else _append(builder, *PLUGIN)
 
 
 def _options(builder: SparkSession.Builder) -> dict[str, str]:

@@ -58,11 +58,15 @@ final class Bucket(plan: Plan) {
 
   /** Reads what a micro-batch brings.
     *
+    * Of a source's events, those that are past for Spark are late in every bucket. An operator with state before this
+    * one ([[Plan.chained]]) has held its rows back itself: the micro-batch that makes them past is the one that brings
+    * them, and older ones it has left out. There only what this bucket has read already makes an event late.
+    *
     * @param watermark
-    *   the time before which everything is past for Spark: an older event is late in every bucket
+    *   the time before which everything is past for Spark after this micro-batch
     */
   def read(events: Array[Event], watermark: Long, out: Output): Unit = {
-    released = math.max(released, watermark)
+    released = math.max(released, if (plan.chained) Processor.toMicros(0) else watermark)
     java.util.Arrays.sort(events, Bucket.InOrder)
     events.foreach { e =>
       out.counts.events += 1
@@ -96,12 +100,14 @@ final class Bucket(plan: Plan) {
   }
 
   /** Reads the held events that none can come before any more, and lets silent keys go. Where the watermark is of one
-    * input, the bucket's own events tell it already what Spark's watermark will be after this micro-batch; the one of
-    * several inputs depends on the slowest, which need not be here.
+    * input, and no operator with state is before this one, the bucket's own events tell it already what Spark's
+    * watermark will be after this micro-batch. The one of several inputs depends on the slowest, which need not be
+    * here; and rows that another operator held back may lie before others by more than the delay.
     */
   def advance(watermark: Long, out: Output): Unit = {
     plan.delay.foreach { delay =>
-      val mine = if (plan.inputs > 1 || latest < Long.MinValue + delay) Long.MinValue else latest - delay
+      val mine =
+        if (plan.inputs > 1 || plan.chained || latest < Long.MinValue + delay) Long.MinValue else latest - delay
       released = math.max(released, math.max(watermark, mine))
       while (!held.isEmpty && held.first.time < released) evaluate(letGo(), out)
       newlyHeld.filterInPlace(_.time >= released)

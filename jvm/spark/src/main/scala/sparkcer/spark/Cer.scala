@@ -1,7 +1,5 @@
 package sparkcer.spark
 
-import org.slf4j.LoggerFactory
-
 import org.apache.spark.sql.{Column, DataFrame, Encoders}
 import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
@@ -63,6 +61,7 @@ object Cer {
     b.df.sparkSession.conf.get(MaxMatches, DefaultMaxMatches.toString).toLong,
     b.delay,
     Bridge.planOf(b.df).collect { case w: EventTimeWatermark => w }.length,
+    Upstream.keepsState(Bridge.planOf(b.df)),
     b.idle,
     options.lateRows,
     s"by ${b.time.name} ${b.time.dataType.sql}${b.order.fold("")(o => s", then ${o.name}")}",
@@ -76,22 +75,6 @@ object Cer {
     b.comparisons,
     options.snapshots
   )
-
-  /** Once for each use of a query. */
-  private def warnOfUnboundedState(b: Binding, plan: Plan): Unit = {
-    val why =
-      if (b.program.query.within.isEmpty) Some("there is no WITHIN")
-      else if (b.program.countsEvents) Some("WITHIN counts events, and a key that falls silent counts none")
-      else if (plan.delay.isEmpty || !plan.windowIsTime) Some("no watermark tells that a window has passed")
-      else None
-    why.filter(_ => plan.idle.isEmpty && b.keys.nonEmpty || b.program.query.within.isEmpty).foreach { reason =>
-      LoggerFactory
-        .getLogger("sparkcer")
-        .warn(
-          s"[CER_UNBOUNDED_STATE] The state of this stream can grow without bound, because $reason. idle='7 days' drops keys that are silent so long."
-        )
-    }
-  }
 
   private val MaxMatches = "spark.cer.maxMatchesPerEvent"
   private val DefaultMaxMatches = 1000000L
@@ -174,7 +157,7 @@ object Cer {
     else "the window is too long to slice"
 
   private def stream(b: Binding, plan: Plan): DataFrame = {
-    warnOfUnboundedState(b, plan)
+    StreamWarnings.atStart(b, plan)
     val oneTask = b.keys.isEmpty || b.program.query.consumeBy == Consume.Any
     val (prepared, layout) = prepare(b, None, headed = true)
     Planning.on(Bridge.session(b.df))

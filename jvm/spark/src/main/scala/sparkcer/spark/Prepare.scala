@@ -149,6 +149,9 @@ case class PrepareExec(
     case None    => child.asInstanceOf[CodegenSupport].inputRDDs()
   }
 
+  /** The loop over columns is where rows come from; else it is the child's. */
+  override protected def canCheckLimitNotReached: Boolean = columns.nonEmpty
+
   /** Counts in plain fields, and adds them to the metrics when the input is at its end. */
   override protected def doProduce(ctx: CodegenContext): String = {
     counters = PrepareExec.All.map(m => m -> ctx.addMutableState(CodeGenerator.JAVA_LONG, m)).toMap

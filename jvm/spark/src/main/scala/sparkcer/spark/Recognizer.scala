@@ -16,6 +16,8 @@ import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
   *   of the watermark on the time column of a stream, in the units of the clock
   * @param inputs
   *   how many inputs of a stream have a watermark
+  * @param chained
+  *   whether the events of a stream come from another operator with state, which decides when they come
   * @param idle
   *   how long a key may be silent, in the units of the clock
   * @param ordering
@@ -41,6 +43,7 @@ final case class Plan(
     maxMatchesPerEvent: Long,
     delay: Option[Long],
     inputs: Int,
+    chained: Boolean,
     idle: Option[Long],
     lateRows: Boolean,
     ordering: String,

@@ -1,9 +1,12 @@
 package sparkcer.spark
 
-import org.apache.spark.sql.{Dataset, DataFrame, Encoder, Encoders, SparkSession}
+import org.apache.spark.sql.{Column, Dataset, DataFrame, Encoder, Encoders, SparkSession}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.catalyst.expressions.KnownNotNull
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.streaming._
+import org.apache.spark.sql.types.MetadataBuilder
 
 /** A query over a stream, on `transformWithState`.
   *
@@ -33,13 +36,25 @@ object Stream {
       .groupBy("bucket") // groupByKey with a function would make an object of every event before the shuffle, too
       .as[Int, Event]
     val rows =
-      if (plan.delay.isDefined) grouped.transformWithState(processor, "end", OutputMode.Append())
-      else grouped.transformWithState(processor, TimeMode.None(), OutputMode.Append())
+      if (plan.delay.isEmpty) grouped.transformWithState(processor, TimeMode.None(), OutputMode.Append())
+      else if (plan.chained) grouped.transformWithState(processor, TimeMode.EventTime(), OutputMode.Append())
+      else grouped.transformWithState(processor, "end", OutputMode.Append())
     rows
       .toDF()
       .observe(plan.metrics, measures.head, measures.tail: _*)
       .where("counts IS NULL")
-      .select("row", "end", "late")
+      .select(col("row"), endOf(plan), col("late"))
+  }
+
+  /** The end of a match, with the watermark. From a source, Spark itself puts it there, and fails the query if a row is
+    * not after the watermark of the micro-batch before. Behind another operator with state that must not happen to a
+    * match of events that came so late from there, of which only Spark knows that they did. As in a batch, only the
+    * rows of late events have none.
+    */
+  private def endOf(plan: Plan): Column = plan.delay.fold(col("end")) { delay =>
+    val watermark = new MetadataBuilder().putLong(EventTimeWatermark.delayKey, delay / 1000).build()
+    val end = if (plan.lateRows) col("end") else Bridge.column(KnownNotNull(Bridge.expression(col("end"))))
+    end.as("end", watermark)
   }
 
   private val CacheBytes = "spark.cer.engineCacheBytes"
@@ -93,7 +108,7 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
     val (events, tallies) = rows.toArray.partition(_.payload != null)
     val out = newOutput
     tallies.foreach(out.tally)
-    if (events.nonEmpty) work(bucket, out, None)(_.read(events, watermark(timers), out)) else log.begin()
+    if (events.nonEmpty) work(bucket, out, timers, None)(_.read(events, watermark(timers), out)) else log.begin()
     out.result()
   }
 
@@ -103,7 +118,7 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
       expired: ExpiredTimerInfo
   ): Iterator[StreamOutput] = {
     val out = newOutput
-    work(bucket, out, Some(expired.getExpiryTimeInMs()))(_.advance(watermark(timers), out))
+    work(bucket, out, timers, Some(expired.getExpiryTimeInMs()))(_.advance(watermark(timers), out))
     out.result()
   }
 
@@ -113,7 +128,9 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
   private def watermark(timers: TimerValues): Long =
     if (plan.delay.isEmpty) Long.MinValue else Processor.toMicros(timers.getCurrentWatermarkInMs())
 
-  private def work(bucket: Int, out: Output, expired: Option[Long])(action: Bucket => Unit): Unit = {
+  private def work(bucket: Int, out: Output, timers: TimerValues, expired: Option[Long])(
+      action: Bucket => Unit
+  ): Unit = {
     val key = EngineCache.Key(getHandle.getQueryInfo().getRunId, plan.operator, bucket)
     val head = log.open()
     val live = EngineCache.here.take(key, head).getOrElse(Bucket.load(plan, log.read(), head))
@@ -128,24 +145,30 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
       live.measure(out.counts)
       EngineCache.here.put(key, live, EngineCache.limit(cacheBytes))
     }
-    schedule(live.wakeAt, expired)
+    if (plan.delay.isDefined) schedule(live.wakeAt, expired, timers.getCurrentWatermarkInMs())
   }
 
-  /** One timer for each bucket, in milliseconds, so that it is awake as soon as the watermark is at the first time at
-    * which there is something to do. It must not be later: Spark fails a query that puts out a row which is not after
-    * the watermark of the micro-batch before. Spark 4.0 and 4.1 wake timers before the watermark, 4.2 also those at it;
-    * hence one less.
+  /** Timers, in milliseconds, so that the bucket is awake as soon as the watermark is at the first time at which there
+    * is something to do. It must not be later: Spark fails a query that puts out a row which is not after the watermark
+    * of the micro-batch before. Nor earlier by more than a look: what is not past yet may still come.
+    *
+    * Spark 4.0 and 4.1 wake timers before the watermark, later ones also those at it, but none that is set at or before
+    * the watermark in force. One timer, a millisecond before that time, serves both; where that is the watermark in
+    * force, a second one at that time is for the later ones.
     *
     * @param expired
     *   the timer that rang, which Spark itself takes away
+    * @param inForce
+    *   Spark's watermark, in milliseconds
     */
-  private def schedule(wakeAt: Option[Long], expired: Option[Long]): Unit =
-    if (plan.delay.isDefined) {
-      val wanted = wakeAt.map(t => -Math.floorDiv(-t, 1000L) - 1)
-      val set = getHandle.listTimers().toVector.filterNot(expired.contains)
-      set.filterNot(wanted.contains).foreach(getHandle.deleteTimer)
-      wanted.filterNot(set.contains).foreach(getHandle.registerTimer)
+  private def schedule(wakeAt: Option[Long], expired: Option[Long], inForce: Long): Unit = {
+    val wanted = wakeAt.map(t => -Math.floorDiv(-t, 1000L)).toVector.flatMap { first =>
+      if (first - 1 > inForce) Vector(first - 1) else Vector(first - 1, first)
     }
+    val set = getHandle.listTimers().toVector.filterNot(expired.contains)
+    set.filterNot(wanted.contains).foreach(getHandle.deleteTimer)
+    wanted.filterNot(set.contains).foreach(getHandle.registerTimer)
+  }
 }
 
 private object Processor {
@@ -153,10 +176,8 @@ private object Processor {
   /** The one bucket that there is whatever their number, see [[Bucket.ids]]. */
   val First = 0
 
-  /** The time before which everything is past, for a watermark of Spark's: that millisecond is, and the next one,
-    * because Spark 4.2 wakes no timer that is set at or before the watermark in force. It starts at 0, where Spark
-    * takes no rows from before: events before 1970 are late.
+  /** The time before which everything is past, for a watermark of Spark's, to which it belongs itself. It starts at 0,
+    * where Spark takes no rows from before: events before 1970 are late.
     */
-  def toMicros(millis: Long): Long =
-    if (millis >= Long.MaxValue / 1000 - 1) Long.MaxValue else (millis + 1) * 1000 + 1
+  def toMicros(millis: Long): Long = if (millis >= Long.MaxValue / 1000) Long.MaxValue else millis * 1000 + 1
 }

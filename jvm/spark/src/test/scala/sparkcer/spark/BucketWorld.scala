@@ -50,6 +50,7 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
       maxMatchesPerEvent = 200,
       delay,
       inputs = 1,
+      chained = false,
       idle = None,
       lateRows = rng.nextBoolean(),
       ordering = "by t",

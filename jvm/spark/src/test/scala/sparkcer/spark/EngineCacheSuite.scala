@@ -15,6 +15,7 @@ class EngineCacheSuite extends munit.FunSuite {
     maxMatchesPerEvent = 10,
     delay = None,
     inputs = 1,
+    chained = false,
     idle = None,
     lateRows = false,
     ordering = "by t",

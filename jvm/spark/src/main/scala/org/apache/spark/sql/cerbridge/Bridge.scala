@@ -1,7 +1,6 @@
 package org.apache.spark.sql.cerbridge
 
-import org.apache.spark.SparkRuntimeException
-import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Row, SparkSession}
+import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
@@ -85,23 +84,4 @@ object Bridge {
   /** Is a name the same as another, as this session compares them? */
   def sameName(df: DataFrame): (String, String) => Boolean =
     session(df).sessionState.conf.resolver
-}
-
-/** An error of spark-cer. In PySpark it arrives as `AnalysisException` with its message and no Java stack. */
-class CerException(condition: String, text: String)
-    extends AnalysisException(text, None, None, None, Some(condition), Map.empty[String, String], Array.empty) {
-  override def getMessage: String = text
-  override def getCondition: String = condition
-  override def getErrorClass: String = condition
-  override def getSqlState: String = "42000"
-}
-
-/** An error that only shows when events are read, in a task. Spark hands errors of this family on to the driver, and
-  * PySpark has them as `SparkRuntimeException`; any other would arrive as a Java stack.
-  */
-class CerRuntimeException(condition: String, text: String)
-    extends SparkRuntimeException("USER_RAISED_EXCEPTION", Map("errorMessage" -> text)) {
-  override def getMessage: String = s"[$condition] $text"
-  override def getCondition: String = condition
-  override def getErrorClass: String = condition
 }

@@ -1,0 +1,35 @@
+package org.apache.spark.sql.cerbridge
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.{SparkThrowable, SparkThrowableHelper}
+
+import sparkcer._
+import sparkcer.spark.SparkSuite
+
+/** What an error says of itself, and what Spark says of it, which is what PySpark asks. */
+class CerExceptionSuite extends SparkSuite {
+  private def check(e: Throwable with SparkThrowable, condition: String, state: String, text: String): Unit = {
+    assertEquals(e.getMessage, s"[$condition] $text")
+    assertEquals(e.getCondition, condition)
+    assertEquals(e.getSqlState, state)
+    assertEquals(e.getMessageParameters.asScala.toMap, Map("message" -> text))
+    assertEquals(SparkThrowableHelper.getMessage(e.getCondition, e.getMessageParameters), e.getMessage)
+  }
+
+  test("an error of a query") {
+    val e = intercept[CerException](spark.range(1).toDF().cer("SELECT * FORM S"))
+    val text = "Line 1, column 10: expected FROM, found 'FORM'. Did you mean 'FROM'?\nSELECT * FORM S\n         ^"
+    check(e, "CER_SYNTAX", "42000", text)
+  }
+
+  /** Nothing of its condition is known here before, as on a driver that has it from an executor. */
+  test("an error of a task") {
+    val bytes = new ByteArrayOutputStream
+    new ObjectOutputStream(bytes).writeObject(new CerRuntimeException("CER_TEST", "With <angle> and ${other} signs."))
+    val e = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject()
+    check(e.asInstanceOf[CerRuntimeException], "CER_TEST", "38000", "With <angle> and ${other} signs.")
+  }
+}

@@ -1,0 +1,54 @@
+"""A jar that is added to a running session, as a platform adds a library to a running cluster."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from spark_cer._jar import jar
+from tests.connect_server import environment
+
+JOB = """
+import sys
+from pyspark.sql import SparkSession
+from spark_cer import cer
+
+jar, folder = sys.argv[1:]
+spark = (
+    SparkSession.builder.master("local[2]")
+    .config("spark.ui.enabled", "false")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    .getOrCreate()
+)
+spark.range(1).collect()  # the session is at work
+spark.sql(f"ADD JAR '{jar}'")
+
+query = cer("SELECT * FROM S WHERE (A AS x ; B AS y) FILTER x.k = y.k PARTITION BY [card] WITHIN 10 seconds", time="ts")
+rows = "VALUES ('A', 1, 'c', 0), ('B', 2, 'c', 0), ('B', 3, 'c', 1), ('Z', 100, 'd', 0) AS t(type, s, card, k)"
+events = spark.sql(f"SELECT type, timestamp_seconds(s) AS ts, card, k FROM {rows}")
+events.coalesce(1).write.parquet(f"{folder}/events")
+batch = events.transform(query)
+stream = (
+    spark.readStream.schema(events.schema).parquet(f"{folder}/events").withWatermark("ts", "1 second").transform(query)
+)
+writer = stream.writeStream.format("memory").queryName("found").trigger(availableNow=True)
+writer.option("checkpointLocation", f"{folder}/checkpoint").start().awaitTermination()
+found = [[row.match_id for row in rows.collect()] for rows in (batch, spark.table("found"))]
+print("matches:", len(found[0]), "as a stream:", found[0] == found[1])
+"""
+
+
+def test_a_jar_that_is_added_to_a_running_session(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", JOB, str(jar()), str(tmp_path)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == "matches: 1 as a stream: True", done.stderr
