@@ -47,7 +47,7 @@ class StateSuite extends CutAnywhere(plainCase) {
 
   test("a newer format is named") {
     refused(
-      "The state was saved in format 2 by a newer spark-cer, and this one reads formats up to 1. Use that newer version."
+      "The state was saved in format 3 by a newer spark-cer, and this one reads formats up to 2. Use that newer version."
     )(saved.updated(1, (Frame.Version + 1).toByte))
   }
 

@@ -6,6 +6,7 @@ import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.{MultiAlias, UnresolvedAttribute}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, PythonUDF, SubqueryExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.functions.{coalesce, lit, not}
 import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types._
@@ -68,16 +69,17 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   def attributes(c: Program.Column): Option[Vector[StructField]] = c.attributes.map(_.map(column(_, "SELECT")))
 
   /** The type column. Without one, the type of all events is the name in FROM. */
-  private val eventType: Option[Column] =
-    options.eventType.map(option(_, "type")).orElse(schema.find(f => same(f.name, "type"))) match {
-      case Some(f) if f.dataType == StringType => Some(df(quoted(f.name)))
-      case Some(f)                             =>
-        throw new CerException(
-          "CER_TYPE_MISMATCH",
-          s"[CER_TYPE_MISMATCH] The type column '${f.name}' is ${f.dataType.sql}, and must be STRING."
-        )
-      case None => None
-    }
+  val typeColumn: Option[StructField] =
+    options.eventType.map(option(_, "type")).orElse(schema.find(f => same(f.name, "type")))
+  private val eventType: Option[Column] = typeColumn match {
+    case Some(f) if f.dataType == StringType => Some(columnOf(f))
+    case Some(f)                             =>
+      throw new CerException(
+        "CER_TYPE_MISMATCH",
+        s"[CER_TYPE_MISMATCH] The type column '${f.name}' is ${f.dataType.sql}, and must be STRING."
+      )
+    case None => None
+  }
 
   /** The delay of the watermark, if it is on the time column, in the units of the clock. */
   val delay: Option[Long] =
@@ -98,6 +100,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   checkStreams()
   checkNames()
+  if (df.isStreaming) Binding.checkWatermarks(Bridge.planOf(df), Binding.WatermarkDelay)
 
   /** Each guard as a column that is TRUE for the events that pass. The type comes first: predicates are only asked of
     * it.
@@ -260,5 +263,15 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 private object Binding {
 
   /** Where Spark notes the delay of a watermark, in milliseconds. */
-  val WatermarkDelay = "spark.watermarkDelayMs"
+  val WatermarkDelay: String = EventTimeWatermark.delayKey
+
+  /** A watermark that is noted elsewhere would be overlooked, and its stream read in another order. */
+  def checkWatermarks(plan: LogicalPlan, key: String): Unit = plan.foreach {
+    case w: EventTimeWatermark if !w.output.exists(_.metadata.contains(key)) =>
+      throw new CerException(
+        "CER_WATERMARK",
+        s"[CER_WATERMARK] This Spark does not note the watermark on '${w.eventTime.name}' as '$key' in the metadata of the column, where spark-cer looks for it: use a Spark that this spark-cer is made for."
+      )
+    case _ => ()
+  }
 }

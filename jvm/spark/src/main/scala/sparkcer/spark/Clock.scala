@@ -93,12 +93,31 @@ object Clock {
   def fromOrdered(n: Long): Double = java.lang.Double.longBitsToDouble(n ^ ((n >> 63) & Long.MaxValue))
 
   /** The smallest start with `end - start <= size` as doubles subtract: near `end - size`, but that may be off by a
-    * rounding.
+    * rounding, and where it is 0 by as many doubles as there are from 0 to a rounding. So the steps away from it
+    * double.
     */
   private def boundOfDouble(end: Double, size: Double): Long = {
-    var start = end - size
-    while (end - Math.nextDown(start) <= size && !start.isInfinite) start = Math.nextDown(start)
-    while (end - start > size) start = Math.nextUp(start)
-    ordered(start)
+    val near = ordered(end - size)
+    def isInside(start: Long): Boolean = end - fromOrdered(start) <= size
+    if (end.isNaN || end.isInfinite) near
+    else {
+      var (outside, inside) = (near, near)
+      var step = 1L
+      while (isInside(outside)) {
+        inside = outside
+        outside = if (outside < Lowest + step) Lowest else outside - step
+        step *= 2
+      }
+      step = 1L
+      while (!isInside(inside)) { outside = inside; inside += step; step *= 2 }
+      while (inside - outside > 1) {
+        val middle = outside + (inside - outside) / 2
+        if (isInside(middle)) inside = middle else outside = middle
+      }
+      inside
+    }
   }
+
+  /** From which nothing finite is less than infinitely far away. */
+  private val Lowest = ordered(Double.NegativeInfinity)
 }

@@ -22,6 +22,10 @@ import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
   *   how long a key may be silent, in the units of the clock
   * @param ordering
   *   the time, order and type columns, in words
+  * @param types
+  *   the type column, in words
+  * @param digest
+  *   of what the numbers in saved state mean, and `since` the first format of state that meant the same by them
   * @param operator
   *   a name that no other use of a query has
   * @param snapshots
@@ -43,6 +47,9 @@ final case class Plan(
     idle: Option[Long],
     lateRows: Boolean,
     ordering: String,
+    types: String,
+    digest: String,
+    since: Int,
     operator: String,
     metrics: String,
     quantities: Map[String, BigDecimal] = Map.empty,

@@ -113,7 +113,10 @@ object Snapshot {
       .groupByKey((p: Piece) => p.bucket)(Encoders.scalaInt)
       .flatMapGroups { (_: Int, pieces: Iterator[Piece]) =>
         val (about, log) = pieces.toVector.partition(_.number == BucketLog.About)
-        about.foreach(p => LogAbout.read(p.bytes).mustFit(LogAbout.of(plan)))
+        // A log says all that it takes to read it, however many there are.
+        about.map(p => LogAbout.read(p.bytes)).foreach { written =>
+          written.mustFit(LogAbout.of(plan, written.meaning.fold(0)(_.buckets)), plan.since)
+        }
         val bucket = Bucket.load(plan, log.sortBy(_.number).map(_.bytes), LogHead.Empty)
         val events = bucket.recentEvents
         val byKey = events.sortBy(e => ByteBuffer.wrap(e.key)) // stable: in order inside each key

@@ -27,10 +27,12 @@ object Stream {
     implicit val event: Encoder[Event] = Encoders.product[Event]
     implicit val ints: Encoder[Int] = Encoders.scalaInt
     implicit val output: Encoder[StreamOutput] = Encoders.product[StreamOutput]
-    val cacheBytes = spark.conf.get(CacheBytes, (Runtime.getRuntime.maxMemory / 4).toString).toLong
-    val processor = new Processor(plan, cacheBytes)
+    val processor = new Processor(plan, oneTask, spark.conf.getOption(CacheBytes).map(_.toLong))
+    Bridge.listen(spark, EngineCache.Ended)
+    val ofKey = Bridge.column(BucketOf(Bridge.expression(hash(col("key")))))
+    val first = lit(Processor.First)
     val grouped = events
-      .withColumn("bucket", if (oneTask) lit(0) else Bridge.column(BucketOf(Bridge.expression(hash(col("key"))))))
+      .withColumn("bucket", if (oneTask) first else when(col("payload").isNull, first).otherwise(ofKey))
       .groupBy("bucket") // groupByKey with a function would make an object of every event before the shuffle, too
       .as[Int, Event]
     val rows =
@@ -83,18 +85,30 @@ object Stream {
       )
 }
 
-/** Evaluates the events of a bucket, and wakes up for those that wait. */
-final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[Int, Event, StreamOutput] {
+/** Evaluates the events of a bucket, and wakes up for those that wait.
+  *
+  * Each micro-batch that has events has something for the first bucket: the tallies, see [[Tally]]. So whatever else it
+  * brings, it is compared once with what the checkpoint was written for, also where all of its keys are new.
+  *
+  * @param oneTask
+  *   whether one bucket has all keys
+  * @param cacheBytes
+  *   see [[EngineCache.limit]]
+  */
+final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
+    extends StatefulProcessor[Int, Event, StreamOutput] {
   @transient private var log: BucketLog = _
-  @transient private lazy val about = LogAbout.of(plan)
 
-  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = log = new BucketLog(getHandle)
+  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
+    val buckets = if (oneTask) 1 else BucketOf.current().length
+    log = new BucketLog(getHandle, LogAbout.of(plan, buckets), plan.since)
+  }
 
   override def handleInputRows(bucket: Int, rows: Iterator[Event], timers: TimerValues): Iterator[StreamOutput] = {
     val (events, tallies) = rows.toArray.partition(_.payload != null)
     val out = newOutput
     tallies.foreach(out.tally)
-    if (events.nonEmpty) work(bucket, out, timers, None)(_.read(events, watermark(timers), out))
+    if (events.nonEmpty) work(bucket, out, timers, None)(_.read(events, watermark(timers), out)) else log.begin()
     out.result()
   }
 
@@ -118,16 +132,18 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
       action: Bucket => Unit
   ): Unit = {
     val key = EngineCache.Key(getHandle.getQueryInfo().getRunId, plan.operator, bucket)
-    val head = log.open(about)
-    val live = EngineCache.take(key, head).getOrElse(Bucket.load(plan, log.read(), head))
+    val head = log.open()
+    val live = EngineCache.here.take(key, head).getOrElse(Bucket.load(plan, log.read(), head))
     action(live)
     out.counts.buckets += 1
-    if (live.isEmpty && plan.delay.isEmpty) log.clear()
-    else {
+    if (live.isEmpty && plan.delay.isEmpty) {
+      log.clear()
+      if (bucket == Processor.First) log.begin()
+    } else {
       val (piece, full) = live.save()
-      live.head = log.append(piece, full, head, about)
+      live.head = log.append(piece, full, head)
       live.measure(out.counts)
-      EngineCache.put(key, live, cacheBytes)
+      EngineCache.here.put(key, live, EngineCache.limit(cacheBytes))
     }
     if (plan.delay.isDefined) schedule(live.wakeAt, expired, timers.getCurrentWatermarkInMs())
   }
@@ -156,6 +172,9 @@ final class Processor(plan: Plan, cacheBytes: Long) extends StatefulProcessor[In
 }
 
 private object Processor {
+
+  /** The one bucket that there is whatever their number, see [[Bucket.ids]]. */
+  val First = 0
 
   /** The time before which everything is past, for a watermark of Spark's, to which it belongs itself. It starts at 0,
     * where Spark takes no rows from before: events before 1970 are late.

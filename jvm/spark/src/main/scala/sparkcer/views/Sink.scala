@@ -26,8 +26,7 @@ final class Sink private[views] (
   }
 
   private def store(rows: DataFrame, batch: Long): Unit = {
-    // The id of a query is in its checkpoint: it tells streams apart, and a restart from a new stream.
-    val query = Option(rows.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")).getOrElse("")
+    val query = Sink.queryOf(rows)
     val table = appender.base(files.load(), name)
     def isDone(t: Table) = t.batches.get(query).exists(_ >= batch)
     if (!isDone(table)) {
@@ -65,4 +64,20 @@ final class Sink private[views] (
     val time = table.time.get
     rows.agg(max(PartTime.micros(Storage.quoted(time), table.columns(time).dataType).get)).head().getLong(0)
   }
+}
+
+private[views] object Sink {
+
+  /** Where Spark says which query a micro-batch belongs to. */
+  val QueryId = "sql.streaming.queryId"
+
+  /** The id of a query is in its checkpoint: it tells streams apart, and a restart from a new stream. Without it the
+    * micro-batches of one would pass for those of another.
+    */
+  private def queryOf(rows: DataFrame): String =
+    Option(rows.sparkSession.sparkContext.getLocalProperty(QueryId)).getOrElse(
+      throw ViewsException.append(
+        s"A sink takes the micro-batches of a stream, by foreachBatch, and these rows are of none: Spark names no query in '$QueryId'."
+      )
+    )
 }

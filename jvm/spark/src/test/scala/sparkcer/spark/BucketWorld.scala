@@ -54,6 +54,9 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
       idle = None,
       lateRows = rng.nextBoolean(),
       ordering = "by t",
+      types = "type='type'",
+      digest = program.digest,
+      since = program.since,
       operator = "o",
       metrics = "m",
       comparisons = if (program.links.isEmpty) Comparisons.None else BucketWorld.comparisons(program, event)

@@ -152,6 +152,19 @@ class StreamSuite extends SparkSuite {
     assertEquals(spark.read.parquet(folder + "/out").select("key").as[String].collect().sorted.toSeq, keys.sorted)
   }
 
+  test("the engines of a query leave when it ends") {
+    val run = stream(new Running(query)) { s =>
+      s.send((0 until 8).map(i => event("A", i, i, s"k$i")): _*)
+      assert(EngineCache.here.runs(s.running.runId))
+      s.running.runId
+    }
+    val end = System.nanoTime() + 20000000000L
+    while (EngineCache.here.runs(run)) {
+      assert(System.nanoTime() < end, "still there")
+      Thread.sleep(10)
+    }
+  }
+
   test("two queries in one stream") {
     val input = MemoryStream[Row]
     val events = columns(input.toDF())

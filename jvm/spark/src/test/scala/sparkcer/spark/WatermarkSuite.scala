@@ -2,7 +2,8 @@ package sparkcer.spark
 
 import java.sql.Timestamp
 
-import org.apache.spark.sql.SQLContext
+import org.apache.spark.sql.{AnalysisException, SQLContext}
+import org.apache.spark.sql.cerbridge.Bridge
 
 import sparkcer._
 import sparkcer.spark.Memory.MemoryStream
@@ -66,5 +67,14 @@ class WatermarkSuite extends SparkSuite {
     val old = Seq(event("A", long - 2000, "k0"), event("B", long, "k0"))
     val young = Seq(event("A", long + 10, "k1"), event("B", long + 20, "k1"))
     assertEquals(run(old ++ young, tick(0), tick(1)), (Seq("k1"), 2L))
+  }
+
+  test("a watermark that Spark notes elsewhere is not overlooked") {
+    val stream = MemoryStream[(String, Timestamp, String)].toDF().withWatermark("_2", "10 seconds")
+    Binding.checkWatermarks(Bridge.planOf(stream), Binding.WatermarkDelay)
+    assertEquals(
+      intercept[AnalysisException](Binding.checkWatermarks(Bridge.planOf(stream), "another.key")).getMessage,
+      "[CER_WATERMARK] This Spark does not note the watermark on '_2' as 'another.key' in the metadata of the column, where spark-cer looks for it: use a Spark that this spark-cer is made for."
+    )
   }
 }

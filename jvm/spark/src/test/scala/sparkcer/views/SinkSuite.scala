@@ -3,7 +3,7 @@ package sparkcer.views
 import java.sql.Timestamp
 import java.nio.file.Files
 
-import org.apache.spark.sql.{Encoders, SQLContext}
+import org.apache.spark.sql.{AnalysisException, Encoders, SQLContext}
 import org.apache.spark.sql.streaming.Trigger
 
 import sparkcer.spark.{Memory, SparkSuite}
@@ -12,7 +12,22 @@ import sparkcer.spark.{Memory, SparkSuite}
 final class SinkSuite extends SparkSuite {
   import Network._
 
-  test("parts are complete when the delay is over; a micro-batch that is run again changes nothing") {
+  /** As Spark does while a query runs. */
+  private def asQuery(id: String)(body: => Unit): Unit = {
+    spark.sparkContext.setLocalProperty(Sink.QueryId, id)
+    try body
+    finally spark.sparkContext.setLocalProperty(Sink.QueryId, null)
+  }
+
+  test("rows of no query are refused, because nothing tells them from those of another") {
+    val v = open(spark)
+    assertEquals(
+      intercept[AnalysisException](v.sink("M")(rows(spark, (0, "s", 20)), 0)).getMessage,
+      "[CER_VIEW_APPEND] A sink takes the micro-batches of a stream, by foreachBatch, and these rows are of none: Spark names no query in 'sql.streaming.queryId'."
+    )
+  }
+
+  test("parts are complete when the delay is over; a micro-batch that is run again changes nothing")(asQuery("q") {
     val v = open(spark)
     v.sql(Helper)
     def states() = v.parts("M").collect().toSeq.map(r => s"${r.getLong(0) - Begin} ${r.getString(2)} ${r.getLong(3)}")
@@ -34,7 +49,7 @@ final class SinkSuite extends SparkSuite {
     assertEquals(states(), Seq("1 complete 2", "2 complete 1", "3 complete 0", "5 open 1", "0 aside 1"))
     assertEquals(texts(v.aside("M").select("src")), Seq("[z]"))
     assert(v.explain().contains("  kept aside: 1 row that came for dropped parts"))
-  }
+  })
 
   test("a running stream, stopped and started again") {
     implicit val context: SQLContext = spark.sqlContext

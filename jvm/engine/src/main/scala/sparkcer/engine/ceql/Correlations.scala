@@ -21,6 +21,16 @@ object Correlations {
     walk(condition)
   }
 
+  /** Has a FILTER become the tests that it became in the first version, which left what stands beside PREV with it? */
+  private[engine] def asFirst(condition: Condition, body: Formula): Boolean = condition match {
+    case And(parts)  => parts.forall(asFirst(_, body))
+    case Or(parts)   => parts.forall(asFirst(_, body))
+    case Holds(x, p) =>
+      val brackets = new Brackets(x, p, body.variables, body.certain)
+      brackets.result == brackets.test
+    case _: Compare | _: Linked => true
+  }
+
   /** The SQL of an expression whose variables all stand for the event whose columns have no prefix. */
   def withoutVariables(e: Link.Expression): String =
     References.without(e.sql, References(e.sql, e.variables.contains(_)))
@@ -90,7 +100,7 @@ object Correlations {
       }
     }
 
-    private def test: Condition =
+    def test: Condition =
       if (others.isEmpty) Holds(x, if (named.isEmpty) p else Predicate(References.without(p.sql, named))(p.offset))
       else
         split.getOrElse(
