@@ -76,8 +76,8 @@ object Bridge {
   def nullable(schema: StructType): StructType = schema.asNullable
 
   /** Is a name the same as another, as this session compares them? */
-  def sameName(df: DataFrame): (String, String) => Boolean =
-    session(df).sessionState.conf.resolver
+  def sameName(df: DataFrame): (String, String) => Boolean = sameName(df.sparkSession)
+  def sameName(spark: SparkSession): (String, String) => Boolean = session(spark).sessionState.conf.resolver
 }
 
 /** An error of spark-cer. In PySpark it arrives as `AnalysisException` with its message and no Java stack. */
