@@ -151,7 +151,7 @@ def test_each_input_by_itself(inputs: dict[str, DataFrame]) -> None:
     assert times(cer(query.format("S"), type="type").over(inputs)) == {(1, 3)}
 
 
-NEVER = {
+NEVER: dict[str, tuple[str, dict[str, Any], str]] = {
     "an input without a type column": (
         "S>offer",
         {},
