@@ -94,6 +94,7 @@ def test_a_stream(spark: SparkSession, payments: DataFrame, tmp_path: Path) -> N
         .start()
     )
     running.awaitTermination()
+    assert times(spark.table("every_payment")) == {(1, 2), (1, 3), (2, 3)}
     assert sorted(spark.table("every_payment").collect()) == sorted(payments.transform(cer(PAIRS)).collect())
     assert refused(cer(PAIRS.replace("Tx AS a", "card AS a"), type=None), stream).startswith("[CER_UNKNOWN_TYPE] ")
     assert refused(cer(PAIRS).validate, stream, types=True) == (
