@@ -15,7 +15,7 @@ final case class Move(label: Int, target: Option[Array[Long]], accepts: Boolean)
   * It is deterministic on labels: a start and a sequence of (event, label) lead to one state. So different matches are
   * different paths, and none is found twice.
   */
-abstract class Construction(val cea: Cea) {
+sealed abstract class Construction(val cea: Cea) {
   protected val words: Int = cea.words
 
   def initial: Array[Long]
