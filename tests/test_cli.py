@@ -97,6 +97,45 @@ def test_several_inputs(spark: SparkSession, folder: Path, capsys: pytest.Captur
 
 
 @only_classic
+def test_no_type_column(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "mixed.ceql").write_text("SELECT NONE FROM BUY WHERE SELL ; BUY WITHIN 5 [t]")
+    (folder / "every.ceql").write_text("SELECT NONE FROM BUY WHERE BUY ; BUY WITHIN 5 [t]")
+    table = "start  end\n-----  ---\n1      4\n{}1 match.\n"
+    assert main(["run", "mixed.ceql", "trades.csv"]) == 0
+    assert capsys.readouterr().out == table.format("")
+    for options in ([], ["--no-type"]):
+        assert main(["run", "every.ceql", "trades.csv", *options]) == 0
+        assert capsys.readouterr().out == table.format("4      9\n").replace("1 match", "2 matches")
+    assert main(["run", "every.ceql", "trades.csv", "--type", "type"]) == 0
+    assert capsys.readouterr().out == "No matches.\n"
+    schema = ["--schema", "type STRING, t BIGINT, name STRING"]
+    for arguments in (["run", "mixed.ceql", "trades.csv"], ["check", "mixed.ceql", *schema]):
+        assert main([*arguments, "--no-type"]) == 1
+        assert capsys.readouterr() == (
+            "",
+            "spark-cer: [CER_UNKNOWN_TYPE] Line 1, column 28: no event has the type 'SELL': BUY has no type column, so the "
+            "type of all its events is 'BUY'. Name the type column (these could serve: type='type', type='name'), or write "
+            "BUY in the pattern.\n"
+            "SELECT NONE FROM BUY WHERE SELL ; BUY WITHIN 5 [t]\n"
+            "                           ^\n",
+        )
+
+
+@only_classic
+def test_types_that_never_occur(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "typo.ceql").write_text("SELECT * FROM S WHERE SEL ; BUY WITHIN 9 [t]")
+    assert main(["run", "typo.ceql", "trades.csv"]) == 0
+    assert capsys.readouterr() == (
+        "No matches.\n"
+        "[CER_UNKNOWN_TYPE] Line 1, column 23: no event has the type 'SEL' (did you mean 'SELL'?). "
+        "The types that occur are BUY, SELL.\n"
+        "SELECT * FROM S WHERE SEL ; BUY WITHIN 9 [t]\n"
+        "                      ^\n",
+        "",
+    )
+
+
+@only_classic
 def test_explain(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "query.ceql"]) == 0
     printed = capsys.readouterr()

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pyspark.errors import AnalysisException, PySparkTypeError, SparkRuntimeException, StreamingQueryException
+from pyspark.errors import (
+    AnalysisException,
+    PySparkTypeError,
+    PySparkValueError,
+    SparkRuntimeException,
+    StreamingQueryException,
+)
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_cer import cer
@@ -104,6 +112,32 @@ def test_a_time_column_that_is_not_there(trades: DataFrame) -> None:
 def test_a_query_that_is_no_string() -> None:
     with pytest.raises(PySparkTypeError, match=r"cer\(\) takes a str as query, not int\."):
         cer(3)  # type: ignore[arg-type]
+
+
+def test_events_that_are_no_dataframe_of_spark(trades: DataFrame) -> None:
+    query = cer("SELECT * FROM S WHERE SELL WITHIN 30 [t]")
+    events: Any = trades.toPandas()
+    make = "not a DataFrame of pandas: make one with spark.createDataFrame(...)."
+
+    def refused(call: Callable[[Any], object], given: Any) -> str:
+        with pytest.raises(PySparkTypeError) as caught:
+            call(given)
+        return str(caught.value)
+
+    assert refused(query, events) == f"cer() takes a DataFrame of Spark, {make}"
+    assert refused(query, {"S": trades}) == (
+        "cer() takes a DataFrame of Spark, not a dict: over() takes a dict of names and DataFrames."
+    )
+    assert refused(query.over, {"S": events}) == f"over() takes DataFrames of Spark, and S is {make}"
+    assert refused(query.over, events) == "over() takes a dict of names and DataFrames."
+    for name in ("schema", "validate", "snapshot"):
+        method = getattr(query, name)
+        assert refused(method, events) == (
+            f"{name}() takes a DataFrame of Spark, or a dict of names and DataFrames, {make}"
+        )
+        assert refused(method, {"S": events}) == f"{name}() takes DataFrames of Spark, and S is {make}"
+        with pytest.raises(PySparkValueError, match=rf"^{name}\(\) takes at least one DataFrame\.$"):
+            method({})
 
 
 def test_a_stream_needs_rocksdb(spark: SparkSession) -> None:

@@ -115,10 +115,6 @@ REFUSED = {
         "[CER_UNSUPPORTED] Sells is a stream and Buys is a batch, and all inputs must be of one kind: "
         "read Buys with spark.readStream too, or both with spark.read.",
     ),
-    "a type column that is no string": (
-        {"Buys": "buys", "Sells": "typed"},
-        "[CER_TYPE_MISMATCH] The type column 'type' of Sells is INT, and must be STRING.",
-    ),
 }
 
 
@@ -130,12 +126,20 @@ def test_the_message(spark: SparkSession, buys: DataFrame, sells: DataFrame, nam
         "odd": buys.selectExpr("t", "CAST(price AS STRING) AS price"),
         "timeless": sells.selectExpr("t AS ts", "id"),
         "stream": spark.readStream.format("rate").load().selectExpr("value AS t"),
-        "typed": sells.selectExpr("t", "1 AS type"),
     }
     inputs, text = REFUSED[name]
     with pytest.raises(AnalysisException) as caught:
         cer(QUERY).over({stream: frames[frame] for stream, frame in inputs.items()})
     assert str(caught.value) == text
+
+
+def test_a_type_column_that_is_no_string(buys: DataFrame, sells: DataFrame) -> None:
+    inputs = {"Buys": buys, "Sells": sells.selectExpr("t", "id", "1 AS type")}
+    for query in (cer(QUERY, type="type"), cer(QUERY.replace("Sells AS s", "SELL AS s"))):
+        with pytest.raises(AnalysisException) as caught:
+            query.over(inputs)
+        assert str(caught.value) == "[CER_TYPE_MISMATCH] The type column 'type' of Sells is INT, and must be STRING."
+    assert pairs(cer(QUERY).over(inputs)) == {("s1", "b1"), ("s2", "b3")}  # there it is no type column
 
 
 def test_watermarks_must_agree(spark: SparkSession) -> None:

@@ -32,10 +32,9 @@ query = cer("SELECT * FROM S WHERE (A AS x ; B AS y) FILTER x.k = y.k PARTITION 
 rows = "VALUES ('A', 1, 'c', 0), ('B', 2, 'c', 0), ('B', 3, 'c', 1), ('Z', 100, 'd', 0) AS t(type, s, card, k)"
 events = spark.sql(f"SELECT type, timestamp_seconds(s) AS ts, card, k FROM {rows}")
 events.coalesce(1).write.parquet(f"{folder}/events")
-batch = events.transform(query)
-stream = (
-    spark.readStream.schema(events.schema).parquet(f"{folder}/events").withWatermark("ts", "1 second").transform(query)
-)
+batch = spark.read.parquet(f"{folder}/events").transform(query)
+source = spark.readStream.schema(events.schema).parquet(f"{folder}/events")
+stream = source.withWatermark("ts", "1 second").transform(query)
 writer = stream.writeStream.format("memory").queryName("found").trigger(availableNow=True)
 writer.option("checkpointLocation", f"{folder}/checkpoint").start().awaitTermination()
 found = [[row.match_id for row in rows.collect()] for rows in (batch, spark.table("found"))]

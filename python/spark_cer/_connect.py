@@ -32,22 +32,34 @@ def transform(
 
     :param options: by name, values that Spark has a literal for, or literal columns; None says nothing
     """
-    named: dict[str, Any] = dict(inputs) if isinstance(inputs, Mapping) else {"": inputs}
-    first, *others = named.values()
-    for other in others:
-        first._check_same_session(other)
-    plan = Call(function, query, {name: events._plan for name, events in named.items()}, options)
-    matches = ConnectDataFrame(plan, first.sparkSession)
+    session = next(iter(inputs.values())).sparkSession if isinstance(inputs, Mapping) else inputs.sparkSession
+    matches = ConnectDataFrame(Call(function, query, _plans(inputs), options), session)  # type: ignore[arg-type]
     with _in_words():
         _ = matches.schema  # kept by the DataFrame
     return matches
 
 
-def text(spark: SparkSession, kind: str, query: str) -> str:
-    """What the server says of a query: ``explain``, ``svg`` or ``mermaid``."""
+def text(
+    spark: SparkSession,
+    kind: str,
+    query: str,
+    inputs: DataFrame | Mapping[str, DataFrame] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> str:
+    """What the server says of a query: ``explain``, ``svg`` or ``mermaid``; or, of one with inputs, ``types``."""
+    call = Call(kind, query, {} if inputs is None else _plans(inputs), options or {})
     with _in_words():
-        [row] = ConnectDataFrame(Call(kind, query, {}, {}), spark).collect()  # type: ignore[arg-type]
+        [row] = ConnectDataFrame(call, spark).collect()  # type: ignore[arg-type]
     return str(row[0])
+
+
+def _plans(inputs: DataFrame | Mapping[str, DataFrame]) -> dict[str, LogicalPlan]:
+    """The plans of inputs by their names; that of a single one under no name."""
+    named: dict[str, Any] = dict(inputs) if isinstance(inputs, Mapping) else {"": inputs}
+    first, *others = named.values()
+    for other in others:
+        first._check_same_session(other)
+    return {name: events._plan for name, events in named.items()}
 
 
 @contextmanager

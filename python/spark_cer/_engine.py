@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit
 
 from spark_cer._jar import present
+from spark_cer._not_given import NOT_GIVEN
 from spark_cer._session import session
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ def matches_over(query: Cer, inputs: Mapping[str, DataFrame]) -> DataFrame:
 
 def snapshot(query: Cer, events: DataFrame | Mapping[str, DataFrame], at: Any, checkpoint: str | None) -> DataFrame:
     """The matches that ended within the last window."""
-    first = events if isinstance(events, DataFrame) else next(iter(events.values()))
-    spark = first.sparkSession
+    spark = _session_of(events)
     moment = None if at is None else lit(at)
     if _is_connect(spark):
         options = {**_named(query), "at": moment, "checkpoint": checkpoint}
@@ -48,14 +48,22 @@ def snapshot(query: Cer, events: DataFrame | Mapping[str, DataFrame], at: Any, c
         return found
     entry = _entry(spark)
     options = _options(entry, query)
-    if isinstance(events, DataFrame):
-        merged = events._jdf
-    else:
-        merged = entry.merged({name: df._jdf for name, df in events.items()}, query.query, options)
+    merged = _merged(entry, query, events, options)
     time = None if moment is None else moment._jc
     if checkpoint is not None:
         return DataFrame(entry.snapshotOf(merged, query.query, options, time, checkpoint), spark)
     return DataFrame(entry.snapshot(merged, query.query, options, time), spark)
+
+
+def types_must_occur(query: Cer, events: DataFrame | Mapping[str, DataFrame]) -> None:
+    """Reads the types of a batch, and raises if the query has others."""
+    spark = _session_of(events)
+    if _is_connect(spark):
+        _connect().text(spark, "types", query.query, events, _named(query))
+        return
+    entry = _entry(spark)
+    options = _options(entry, query)
+    entry.typesMustOccur(_merged(entry, query, events, options), query.query, options)
 
 
 def explanation(query: str) -> str:
@@ -84,6 +92,18 @@ def _text(query: str, kind: str) -> str:
     return text
 
 
+def _session_of(events: DataFrame | Mapping[str, DataFrame]) -> SparkSession:
+    first = events if isinstance(events, DataFrame) else next(iter(events.values()))
+    return first.sparkSession
+
+
+def _merged(entry: Any, query: Cer, events: DataFrame | Mapping[str, DataFrame], options: Any) -> Any:
+    """The events as one DataFrame of the JVM."""
+    if isinstance(events, DataFrame):
+        return events._jdf
+    return entry.merged({name: df._jdf for name, df in events.items()}, query.query, options)
+
+
 def _is_connect(spark: SparkSession) -> bool:
     return not hasattr(spark, "_jvm")
 
@@ -97,14 +117,25 @@ def _connect() -> Any:
 
 def _named(query: Cer) -> dict[str, Any]:
     """The options as a message names them."""
-    options = {name: getattr(query, name) for name in ("time", "type", "order", "late", "idle")}
+    options = {name: getattr(query, name) for name in ("time", "order", "late", "idle")}
     options["snapshots"] = "true" if query.snapshots else None
+    if query.type is not NOT_GIVEN:
+        options["type"] = lit(query.type)  # None too
     return {**options, **{f"params.{name}": lit(value) for name, value in query.params.items()}}
 
 
 def _options(entry: Any, query: Cer) -> Any:
     params = {name: lit(value)._jc for name, value in query.params.items()}
-    return entry.options(query.time, query.type, query.order, query.late == "rows", query.idle, query.snapshots, params)
+    return entry.options(
+        query.time,
+        query.type is not NOT_GIVEN,
+        None if query.type is NOT_GIVEN else query.type,
+        query.order,
+        query.late == "rows",
+        query.idle,
+        query.snapshots,
+        params,
+    )
 
 
 def _entry(spark: SparkSession) -> Any:

@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType
 
 from spark_cer import _engine
 from spark_cer._diagram import Diagram
+from spark_cer._not_given import NOT_GIVEN, NotGiven
 
 
 class Cer:
@@ -23,7 +24,7 @@ class Cer:
         self,
         query: str,
         time: str | None,
-        type: str | None,
+        type: str | NotGiven | None,
         order: str | None,
         params: Mapping[str, Any],
         late: str,
@@ -40,6 +41,11 @@ class Cer:
         self.snapshots = snapshots
 
     def __call__(self, events: DataFrame) -> DataFrame:
+        if not isinstance(events, DataFrame):
+            hint = "not a dict: over() takes a dict of names and DataFrames."
+            raise PySparkTypeError(
+                f"cer() takes a DataFrame of Spark, {hint if isinstance(events, Mapping) else _not_one(events)}"
+            )
         return _engine.matches(self, events)
 
     def over(self, inputs: Mapping[str, DataFrame]) -> DataFrame:
@@ -52,10 +58,9 @@ class Cer:
         ...     {"Buys": buys, "Sells": sells}
         ... )
         """
-        if not isinstance(inputs, Mapping) or not all(isinstance(df, DataFrame) for df in inputs.values()):
+        if not isinstance(inputs, Mapping):
             raise PySparkTypeError("over() takes a dict of names and DataFrames.")
-        if not inputs:
-            raise PySparkValueError("over() takes at least one DataFrame.")
+        _check_inputs(inputs, "over")
         return _engine.matches_over(self, inputs)
 
     def snapshot(
@@ -78,19 +83,26 @@ class Cer:
         """
         if at is not None and not isinstance(at, _LITERALS):
             raise PySparkTypeError(f"snapshot() takes a time or a number as at, not {at.__class__.__name__}.")
-        if not isinstance(events, DataFrame) and not isinstance(events, Mapping):
-            raise PySparkTypeError("snapshot() takes a DataFrame, or a dict of names and DataFrames.")
+        _check_events(events, "snapshot")
         return _engine.snapshot(self, events, at, checkpoint)
 
     def schema(self, events: DataFrame | Mapping[str, DataFrame]) -> StructType:
         """The schema of the matches, before anything runs. ``events`` is what the query is for: a DataFrame, or a dict
         as :meth:`over` takes it."""
+        _check_events(events, "schema")
         return (self(events) if isinstance(events, DataFrame) else self.over(events)).schema
 
-    def validate(self, events: DataFrame | Mapping[str, DataFrame]) -> None:
+    def validate(self, events: DataFrame | Mapping[str, DataFrame], *, types: bool = False) -> None:
         """Raises what :meth:`__call__` (or :meth:`over`) would raise, and runs nothing: an unknown column, a type that
-        does not fit, a parameter without a value."""
+        does not fit, a parameter without a value.
+
+        :param types: whether to read the types of the events, of a batch, too: it is then an error if the query names
+            types that never occur, and the message has the nearest that do
+        """
+        _check_events(events, "validate")
         self.schema(events)
+        if types:
+            _engine.types_must_occur(self, events)
 
     @property
     def plan(self) -> str:
@@ -125,7 +137,7 @@ def cer(
     query: str,
     *,
     time: str | None = None,
-    type: str | None = None,
+    type: str | NotGiven | None = NOT_GIVEN,
     order: str | None = None,
     params: Mapping[str, Any] | None = None,
     late: str = "count",
@@ -137,7 +149,9 @@ def cer(
     :param query: the query, in CEQL
     :param time: the column that orders the events, a timestamp, a date or a number; by default the watermark's column,
         or the attribute of ``WITHIN n [a]``
-    :param type: the column with each event's type; by default ``type``, if there is such a column
+    :param type: the column with each event's type; None says that there is no such column, and the type of an event is
+        then the name of its input in FROM. By default it is ``type``, if there is such a column; but a query whose
+        pattern names nothing but the inputs of FROM has no type column
     :param order: a column that decides between events of the same time
     :param params: the values of the query's ``:name`` parameters, which stand in conditions, WITHIN and LIMIT: int,
         float, Decimal, str, bool, datetime, date, bytes or None. They are bound as typed literals, never read as SQL
@@ -153,7 +167,7 @@ def cer(
     for name, value in {
         "query": query,
         "time": time,
-        "type": type,
+        "type": None if type is NOT_GIVEN else type,
         "order": order,
         "late": late,
         "idle": idle,
@@ -163,6 +177,30 @@ def cer(
     if late not in ("count", "rows"):
         raise PySparkValueError(f'cer() takes "count" or "rows" as late, not {late!r}.')
     return Cer(query, time, type, order, _checked(params), late, idle, snapshots)
+
+
+def _check_events(events: Any, method: str) -> None:
+    if isinstance(events, Mapping):
+        _check_inputs(events, method)
+    elif not isinstance(events, DataFrame):
+        raise PySparkTypeError(
+            f"{method}() takes a DataFrame of Spark, or a dict of names and DataFrames, {_not_one(events)}"
+        )
+
+
+def _check_inputs(inputs: Mapping[str, Any], method: str) -> None:
+    if not inputs:
+        raise PySparkValueError(f"{method}() takes at least one DataFrame.")
+    for name, events in inputs.items():
+        if not isinstance(events, DataFrame):
+            raise PySparkTypeError(f"{method}() takes DataFrames of Spark, and {name} is {_not_one(events)}")
+
+
+def _not_one(events: Any) -> str:
+    kind = events.__class__
+    library = kind.__module__.partition(".")[0]
+    shown = kind.__name__ if library == "builtins" else f"{kind.__name__} of {library}"
+    return f"not a {shown}: make one with spark.createDataFrame(...)."
 
 
 _LITERALS = (int, float, Decimal, str, bool, datetime.date, bytes)

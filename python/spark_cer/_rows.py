@@ -27,16 +27,17 @@ def rows(matches: DataFrame, *, time: str | None = None) -> DataFrame:
 
     >>> spark_cer.rows(matches).orderBy("match_id", "position").show()
     """
+    key = _key(matches)
     variables = _variables(matches)
-    carried = [name for name in matches.columns if name not in _FIXED and name not in variables]
+    carried = [name for name in matches.columns if key(name) not in _FIXED and name not in variables]
     columns = {
         field.name: field.dataType
         for event in variables.values()
         for field in _event(event).fields
-        if field.name not in carried
+        if key(field.name) not in map(key, carried)
     }
     for name in _OWN:
-        if name in columns or name in carried:
+        if name in map(key, [*columns, *carried]):
             raise PySparkValueError(
                 f"rows() has a column '{name}' of its own, and so have the events: rename theirs before cer()."
             )
@@ -50,6 +51,12 @@ def rows(matches: DataFrame, *, time: str | None = None) -> DataFrame:
     return found.select("match_id", *map(_quoted, carried), F.posexplode(ordered).alias("position", "entry")).select(
         "match_id", *map(_quoted, carried), "entry.variable", "position", "entry.event.*"
     )
+
+
+def _key(matches: DataFrame) -> Callable[[str], str]:
+    """What is equal of two names if they are the same for the session; a name in small letters stays as it is."""
+    sensitive = matches.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    return str if sensitive else str.lower
 
 
 def _variables(matches: DataFrame) -> dict[str, DataType]:
@@ -85,8 +92,9 @@ def _time(matches: DataFrame, variables: dict[str, DataType], given: str | None)
     name = given or start.get("spark.cer.time")
     if name is None:
         raise PySparkValueError('rows() does not know the time of the events any more: name it, as in time="ts".')
+    key = _key(matches)
     for variable, kind in variables.items():
-        if name not in _event(kind).fieldNames():
+        if key(str(name)) not in map(key, _event(kind).fieldNames()):
             raise PySparkValueError(
                 f"rows() orders events by '{name}', which the variable {variable} does not show: "
                 f"add it in SELECT {variable}[…, {name}]."

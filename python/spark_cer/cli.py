@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (as PySpark's users know it)
 from pyspark.sql.types import StructType
 
 import spark_cer
 from spark_cer import Cer, cer
+from spark_cer._not_given import NOT_GIVEN
 
 _FORMATS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 _READ = {"csv": {"header": "true", "inferSchema": "true"}, "json": {}, "parquet": {}}
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         query = cer(
             _text(options.query),
             time=getattr(options, "time", None),
-            type=getattr(options, "type", None),
+            type=getattr(options, "type", NOT_GIVEN),
             order=getattr(options, "order", None),
             params=dict(getattr(options, "param", [])),
         )
@@ -96,7 +97,13 @@ def _parser() -> argparse.ArgumentParser:
 
     for command in (run, check):
         command.add_argument("--time", metavar="COLUMN", help="the column that orders the events")
-        command.add_argument("--type", metavar="COLUMN", help="the column with each event's type (type)")
+        kind = command.add_mutually_exclusive_group()
+        kind.add_argument(
+            "--type", metavar="COLUMN", default=NOT_GIVEN, help="the column with each event's type (type)"
+        )
+        kind.add_argument(
+            "--no-type", dest="type", action="store_const", const=None, help="the type of each event is its FROM name"
+        )
         command.add_argument("--order", metavar="COLUMN", help="a column that decides between events of the same time")
         command.add_argument(
             "--param", action="append", default=[], type=_param, metavar="NAME=VALUE", help="the value of :NAME"
@@ -134,8 +141,18 @@ def _run(query: Cer, options: argparse.Namespace) -> None:
     if options.stream:
         with _finished(found) as table:
             _show(table, options.rows)
-    else:
-        _show(found, options.rows)
+    elif not _show(found, options.rows):
+        _show_missing_types(query, frames)
+
+
+def _show_missing_types(query: Cer, frames: dict[str, DataFrame]) -> None:
+    """A reason why there is no match, if it is that one."""
+    try:
+        query.validate(frames.get("", frames), types=True)
+    except AnalysisException as error:
+        if error.getCondition() != "CER_UNKNOWN_TYPE":
+            raise
+        print(_words(error))
 
 
 def _explain(query: Cer) -> None:
@@ -210,8 +227,9 @@ def _finished(found: DataFrame) -> Iterator[DataFrame]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _show(found: DataFrame, most: int) -> None:
-    """A table in which each column of a variable with one event is a column, and all the first `most` matches."""
+def _show(found: DataFrame, most: int) -> bool:
+    """A table in which each column of a variable with one event is a column, and all the first `most` matches. Tells
+    whether there is any match."""
     order = [name for name in ("end", "start") if name in found.columns]
     rows = found.orderBy(*order).select(*_flat(found.schema)).limit(most + 1).collect()
     shown = rows[:most]
@@ -227,6 +245,7 @@ def _show(found: DataFrame, most: int) -> None:
         print(f"The first {most} matches; --rows shows more.")
     else:
         print(f"{len(rows) or 'No'} match{'' if len(rows) == 1 else 'es'}.")
+    return bool(rows)
 
 
 def _flat(schema: StructType) -> list[Any]:

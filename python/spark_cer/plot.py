@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import DateType, NumericType, TimestampNTZType, TimestampType
 
-from spark_cer._rows import _quoted, rows
+from spark_cer._rows import _key, _quoted, rows
 
 if TYPE_CHECKING:
     import altair
@@ -177,12 +177,14 @@ def _collected(matches: DataFrame, time: str | None, limit: int) -> _Found:
     more = len(spans) > limit
     if not [name for name in matches.columns[matches.columns.index("end") + 1 :] if name != "late"]:
         return _Found(shown, more, [])
-    clock = time or matches.schema["start"].metadata.get("spark.cer.time")
-    if clock is None:
+    named = time or matches.schema["start"].metadata.get("spark.cer.time")
+    if named is None:
         raise PySparkValueError('timeline() does not know the time of the events any more: name it, as in time="ts".')
-    drawn = rows(found.where(found["match_id"].isin([row.match_id for row in shown])), time=clock)
-    if clock not in drawn.columns:
-        raise PySparkValueError(f"timeline() draws events by '{clock}', which SELECT does not show: add it there.")
+    drawn = rows(found.where(found["match_id"].isin([row.match_id for row in shown])), time=named)
+    key = _key(matches)
+    clock = next((name for name in drawn.columns if key(name) == key(named)), None)
+    if clock is None:
+        raise PySparkValueError(f"timeline() draws events by '{named}', which SELECT does not show: add it there.")
     columns = [name for name in drawn.columns if name not in ("match_id", "variable", "position", clock, *keys)]
     events = drawn.limit(_EVENTS + 1).collect()
     return _Found(shown, more or len(events) > _EVENTS, events[:_EVENTS], clock, columns)

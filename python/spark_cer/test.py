@@ -22,6 +22,7 @@ from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
+from spark_cer._not_given import NOT_GIVEN, NotGiven
 from spark_cer._query import cer
 from spark_cer._session import session
 
@@ -41,7 +42,7 @@ def run(
     rows: Rows | Mapping[str, Rows],
     *,
     time: str | None = None,
-    type: str | None = None,
+    type: str | NotGiven | None = NOT_GIVEN,
     order: str | None = None,
     params: Mapping[str, Any] | None = None,
     schema: StructType | str | Mapping[str, StructType | str] | None = None,

@@ -46,7 +46,10 @@ private[sparkcer] object CerExtension {
     options.keys
       .find(!Names(_))
       .foreach(n => fail(s"'$n' is not an option; the options are ${Names.toVector.sorted.mkString(", ")}."))
-    val named = (options - "params").map { case (name, value) => name -> text(name, value) }
+    val named = (options - "params").map {
+      case (name @ "type", value) if value.foldable && value.eval() == null => name -> null // there is none
+      case (name, value)                                                    => name -> text(name, value)
+    }
     arguments.filterNot(_.isInstanceOf[NamedArgumentExpression]) match {
       case Seq(table: FunctionTableSubqueryArgumentExpression, query) =>
         val late = named.getOrElse("late", "count")

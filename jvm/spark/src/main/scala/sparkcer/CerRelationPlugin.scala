@@ -5,6 +5,7 @@ import java.util.Optional
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.connect.proto
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, NamedArgumentExpression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connect.ConnectProtoUtils
@@ -31,8 +32,9 @@ import sparkcer.spark.{Cer, Options, PythonEntry, Snapshot}
   *     references: SubqueryAlias(the input's name, the input), …
   * }}}
   *
-  * The one input of a query that names none has the empty name. Parameters are options `params.name`. The functions
-  * `explain`, `svg` and `mermaid` have no input, and give a text in one row.
+  * The one input of a query that names none has the empty name. Parameters are options `params.name`; the option `type`
+  * may be NULL. The functions `explain`, `svg` and `mermaid` have no input, and give a text in one row; `types` has an
+  * empty one, if all types of the query occur.
   */
 final class CerRelationPlugin extends RelationPlugin {
   import CerRelationPlugin._
@@ -72,18 +74,25 @@ private object CerRelationPlugin {
         val (own, others) = named.toMap.partition(o => Set("at", "checkpoint")(o._1))
         val options = optionsOf(others)
         val text = this.text("query", query)
-        val events = if (given.head._1.isEmpty) given.head._2 else Cer.merged(given.toMap, text, options)
+        val events = merged(given, text, options)
         val at = own.get("at").map(Bridge.column)
         Bridge.planOf(own.get("checkpoint") match {
           case Some(path) => Snapshot.stream(events, text, options, at, this.text("checkpoint", path))
           case None       => Snapshot.batch(events, text, options, at)
         })
+      case ("types", Vector(query), given) if given.nonEmpty =>
+        val (text, options) = (this.text("query", query), optionsOf(named.toMap))
+        PythonEntry.typesMustOccur(merged(given, text, options), text, options)
+        row(planner, "")
       case ("explain", Vector(query), Vector()) => row(planner, PythonEntry.explain(text("query", query)))
       case ("svg", Vector(query), Vector())     => row(planner, PythonEntry.svg(text("query", query)))
       case ("mermaid", Vector(query), Vector()) => row(planner, PythonEntry.mermaid(text("query", query)))
       case _                                    => newer("this kind of query")
     }
   }
+
+  private def merged(inputs: Vector[(String, DataFrame)], query: String, options: Options): DataFrame =
+    if (inputs.head._1.isEmpty) inputs.head._2 else Cer.merged(inputs.toMap, query, options)
 
   private def row(planner: SparkConnectPlanner, text: String): LogicalPlan =
     Bridge.planOf(planner.session.range(1).select(lit(text).as("text")))
@@ -92,7 +101,10 @@ private object CerRelationPlugin {
     val (params, named) = all.partition(_._1.startsWith(Param))
     named.keys.find(!Options.Names(_)).foreach(name => newer(s"the option '$name'"))
     Options.named(
-      named.map { case (name, value) => name -> text(name, value) },
+      named.map {
+        case (name @ "type", Literal(null, _)) => name -> null
+        case (name, value)                     => name -> text(name, value)
+      },
       params.map { case (name, value) => name.stripPrefix(Param) -> Bridge.column(value) }
     )
   }

@@ -22,7 +22,7 @@ package object sparkcer {
       query: String,
       inputs: Map[String, DataFrame],
       time: String = null,
-      eventType: String = null,
+      eventType: TypeColumn = TypeColumn.Default,
       order: String = null,
       lateRows: Boolean = false,
       idle: String = null,
@@ -38,7 +38,8 @@ package object sparkcer {
       * @param time
       *   the column that orders the events; by default the attribute of `WITHIN n [a]`, or the watermark's column
       * @param eventType
-      *   the column with an event's type; by default `type`
+      *   the column with an event's type, or null if there is none; by default `type`, if there is such a column and
+      *   the pattern names anything but the inputs of FROM
       * @param order
       *   a column that decides between events of the same time
       * @param lateRows
@@ -53,7 +54,7 @@ package object sparkcer {
     def cer(
         query: String,
         time: String = null,
-        eventType: String = null,
+        eventType: TypeColumn = TypeColumn.Default,
         order: String = null,
         lateRows: Boolean = false,
         idle: String = null,
@@ -70,7 +71,7 @@ package object sparkcer {
         at: Any = null,
         checkpoint: String = null,
         time: String = null,
-        eventType: String = null,
+        eventType: TypeColumn = TypeColumn.Default,
         order: String = null,
         lateRows: Boolean = false,
         params: Map[String, Any] = Map.empty

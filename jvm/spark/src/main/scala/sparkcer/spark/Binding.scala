@@ -11,6 +11,7 @@ import org.apache.spark.sql.functions.{coalesce, lit, not}
 import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types._
 
+import sparkcer.TypeColumn
 import sparkcer.engine.automaton.Guard
 import sparkcer.engine.ceql.{CeqlException, Name, Predicate, Query, Quantity, Window}
 import sparkcer.engine.evaluate.Program
@@ -68,9 +69,11 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   /** The columns of one variable: those that `SELECT x[a, b]` names, in that order. */
   def attributes(c: Program.Column): Option[Vector[StructField]] = c.attributes.map(_.map(column(_, "SELECT")))
 
-  /** The type column. Without one, the type of all events is the name in FROM. */
-  val typeColumn: Option[StructField] =
-    options.eventType.map(option(_, "type")).orElse(schema.find(f => same(f.name, "type")))
+  /** The type column. Without one, the type of an event is the name of its input in FROM. */
+  val typeColumn: Option[StructField] = Types.column(query, options.eventType).flatMap { name =>
+    val there = schema.find(f => same(f.name, name))
+    if (options.eventType == TypeColumn.Default) there else there.orElse(Some(option(name, "type")))
+  }
   private val eventType: Option[Column] = typeColumn match {
     case Some(f) if f.dataType == StringType => Some(columnOf(f))
     case Some(f)                             =>
@@ -78,8 +81,12 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
         "CER_TYPE_MISMATCH",
         s"[CER_TYPE_MISMATCH] The type column '${f.name}' is ${f.dataType.sql}, and must be STRING."
       )
-    case None => None
+    case None => stream
   }
+
+  /** The type of each event, and the name of its input. */
+  private[spark] def typeName: Column = eventType.getOrElse(lit(query.from.head.value))
+  private[spark] def streamName: Column = stream.getOrElse(lit(query.from.head.value))
 
   /** The delay of the watermark, if it is on the time column, in the units of the clock. */
   val delay: Option[Long] =
@@ -100,6 +107,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   checkStreams()
   checkNames()
+  // Of several inputs, this is asked before they are merged.
+  if (stream.isEmpty)
+    Types.mustBePossible(query, Vector(Input(query.from.head.value, schema, typeColumn.isDefined)))
   if (df.isStreaming) Binding.checkWatermarks(Bridge.planOf(df), Binding.WatermarkDelay)
 
   /** Each guard as a column that is TRUE for the events that pass. The type comes first: predicates are only asked of
@@ -219,14 +229,14 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
         query.from(1).offset
       )
 
-  /** The output has fixed columns beside the variables: a name may stand once, whatever its case. */
+  /** The output has fixed columns beside the variables: a name may stand once, as the session compares names. */
   private def checkNames(): Unit = {
     val fixed = if (program.counts) Vector("end", "matches") else Vector("match_id", "start", "end")
     val names =
       fixed ++ (if (options.lateRows) Vector("late") else Vector.empty) ++ keys.map(_.name) ++ program.columns.map(
         _.variable
       )
-    names.groupBy(_.toLowerCase).values.find(_.length > 1).foreach { twice =>
+    names.map(n => names.filter(same(_, n))).find(_.length > 1).foreach { twice =>
       throw new CerException(
         "CER_NAME_COLLISION",
         s"[CER_NAME_COLLISION] Two columns of the output would be called ${twice.distinct.mkString("'", "' and '", "'")}. Give the variable another name with AS."

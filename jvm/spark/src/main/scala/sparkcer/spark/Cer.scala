@@ -143,7 +143,7 @@ object Cer {
         }
     val slices = Some(spread).collect { case Spread.BySlice(s) => s }
     val (events, layout) = prepare(b, slices, headed = false)
-    val columns = plan.schema.row.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+    val columns = plan.schema.named.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
     Planning.on(Bridge.session(b.df))
     Bridge.dataFrame(b.df.sparkSession, Recognize(plan, layout, spread, Set.empty, columns, events))
   }
@@ -186,10 +186,10 @@ object Cer {
     * to carry the watermark, so that a windowed aggregation over matches works.
     */
   private def unpacked(rows: DataFrame, plan: Plan): DataFrame = {
-    val columns = plan.schema.row.fieldNames.toVector.filterNot(_ == "end" && plan.delay.isDefined)
+    val columns = plan.schema.named.fieldNames.toVector.filterNot(_ == "end" && plan.delay.isDefined)
     rows
       .select(
-        unpack(col("row"), plan.schema.row, always = !plan.lateRows).as("m"),
+        unpack(col("row"), plan.schema.named, always = !plan.lateRows).as("m"),
         unpack(col("late"), plan.schema.event, always = false).as("late"),
         col("end")
       )
@@ -199,14 +199,17 @@ object Cer {
       )
   }
 
-  /** The same of rows that are all matches, with their other columns. */
-  private[spark] def unpackedMatches(rows: DataFrame, plan: Plan): DataFrame =
-    rows.withColumn("m", unpack(col("row"), plan.schema.row, always = true)).drop("row").select("*", "m.*").drop("m")
+  /** The same of rows that are all matches, those that end at `from` or later. */
+  private[spark] def unpackedMatches(rows: DataFrame, plan: Plan, from: Column): DataFrame =
+    rows
+      .select(unpack(col("row"), plan.schema.named, always = true).as("m"), from.as("from"))
+      .where(longOf(col("m").getField("end")) >= col("from"))
+      .select("m.*")
 
   /** The columns as users see them, each under a new name, so that a result can be joined with itself. */
   private[spark] def output(rows: DataFrame, b: Binding, plan: Plan): DataFrame = {
     def field(name: String): Column = col(s"`${name.replace("`", "``")}`").as(name)
-    val keys = b.keys.map(k => col("key").getField(k.name).as(k.name))
+    val keys = b.keys.map(k => col(MatchSchema.Key).getField(k.name).as(k.name))
     val end = if (plan.delay.isDefined) col("end") else field("end")
     val columns =
       if (b.program.counts) keys ++ Vector(end, field("matches"))

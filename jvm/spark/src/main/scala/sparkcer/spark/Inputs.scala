@@ -5,6 +5,7 @@ import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types._
 
+import sparkcer.TypeColumn
 import sparkcer.engine.ceql.{CeqlException, Name, Query, Window}
 
 /** The inputs of a query, each under its name in FROM, as the one DataFrame that all the rest works on: all columns by
@@ -13,18 +14,26 @@ import sparkcer.engine.ceql.{CeqlException, Name, Query, Window}
   */
 final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], options: Options) {
   private val same = Bridge.sameName(inputs.head._2)
-  private val typeName = options.eventType.getOrElse("type")
+  private val typeName = Types.column(query, options.eventType)
+
+  /** Where the type of each event is shown. A column that has something else in it stays as it is. */
+  private val shownType =
+    typeName.orElse(Some(Types.Usual).filter(name => inputs.forall(i => field(i._2, name).isEmpty)))
 
   private def merged: DataFrame = {
     checkKinds()
     checkWatermarks()
     checkShared()
     checkTypes()
+    Types.mustBePossible(
+      query,
+      inputs.map { case (name, df) => Input(name.value, df.schema, typeName.exists(field(df, _).isDefined)) }
+    )
     inputs.map { case (name, df) => prepared(name.value, df) }.reduceLeft(_.unionByName(_, allowMissingColumns = true))
   }
 
   private def prepared(name: String, df: DataFrame): DataFrame = {
-    val typed = if (field(df, typeName).isDefined) df else df.withColumn(typeName, lit(name))
+    val typed = shownType.filter(field(df, _).isEmpty).fold(df)(df.withColumn(_, lit(name)))
     typed.withColumn(Inputs.Hidden, lit(name).as(Inputs.Hidden, Inputs.Marked))
   }
 
@@ -73,12 +82,15 @@ final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], opt
       "CER_UNKNOWN_COLUMN",
       s"'$column', $what, is not a column of ${name.value}. Its columns are ${df.columns.mkString(", ")}.${CeqlException.suggestion(column, df.columns)}"
     )
-    if (options.eventType.isDefined && inputs.forall(i => field(i._2, typeName).isEmpty))
-      fail("CER_UNKNOWN_COLUMN", s"type='$typeName' is not a column of ${inputs.map(_._1.value).mkString(" or ")}.")
+    options.eventType match {
+      case TypeColumn.Named(name) if inputs.forall(i => field(i._2, name).isEmpty) =>
+        fail("CER_UNKNOWN_COLUMN", s"type='$name' is not a column of ${inputs.map(_._1.value).mkString(" or ")}.")
+      case _ => ()
+    }
   }
 
   private def checkTypes(): Unit = {
-    for ((name, df) <- inputs; f <- field(df, typeName) if f.dataType != StringType)
+    for ((name, df) <- inputs; f <- typeName.flatMap(field(df, _)) if f.dataType != StringType)
       fail(
         "CER_TYPE_MISMATCH",
         s"The type column '${f.name}' of ${name.value} is ${f.dataType.sql}, and must be STRING."

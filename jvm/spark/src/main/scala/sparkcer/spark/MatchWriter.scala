@@ -18,6 +18,12 @@ final case class MatchSchema(
 ) {
   val row: StructType = if (counts) countRow else matchRow
 
+  /** The row, with a name for the key that no variable has. The names in `row` are part of the identity of matches. */
+  val named: StructType = {
+    val place = if (counts) 0 else 1
+    StructType(row.updated(place, row(place).copy(name = MatchSchema.Key)))
+  }
+
   private def countRow = StructType(
     Vector(
       StructField("key", key, nullable = false),
@@ -37,6 +43,10 @@ final case class MatchSchema(
       else StructField(c.variable, ArrayType(event, containsNull = false), nullable = false)
     )
   )
+}
+
+private object MatchSchema {
+  val Key = "__cer_key"
 }
 
 /** Writes matches as rows, each good until the next. The rows of events are copied as bytes; no column of theirs is

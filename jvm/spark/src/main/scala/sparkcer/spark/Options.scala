@@ -1,11 +1,13 @@
 package sparkcer.spark
 
+import sparkcer.TypeColumn
+
 /** What a call says beside the query.
   *
   * @param time
   *   the column that orders the events; without it the attribute of WITHIN n [a], or the watermark's column
   * @param eventType
-  *   the column with an event's type; without it `type`, if there is such a column
+  *   the column with an event's type
   * @param order
   *   a column that decides between events of the same time
   * @param lateRows
@@ -20,7 +22,7 @@ package sparkcer.spark
   */
 final case class Options(
     time: Option[String] = None,
-    eventType: Option[String] = None,
+    eventType: TypeColumn = TypeColumn.Default,
     order: Option[String] = None,
     lateRows: Boolean = false,
     idle: Option[String] = None,
@@ -30,23 +32,32 @@ final case class Options(
 
 object Options {
 
-  /** What a call in Scala or Python says, where null says nothing. */
+  /** What a call in Scala or Python says, where null says nothing, but of the type column that there is none. */
   def of(
       time: String,
-      eventType: String,
+      eventType: TypeColumn,
       order: String,
       lateRows: Boolean,
       idle: String,
       snapshots: Boolean,
       params: Map[String, Any]
-  ): Options = Options(Option(time), Option(eventType), Option(order), lateRows, Option(idle), snapshots, params)
+  ): Options = Options(
+    Option(time),
+    Option(eventType).getOrElse(TypeColumn.None),
+    Option(order),
+    lateRows,
+    Option(idle),
+    snapshots,
+    params
+  )
 
   /** The names of those that are texts, in SQL and in the messages of Spark Connect. */
   val Names: Set[String] = Set("time", "type", "order", "late", "idle", "snapshots")
 
+  /** From texts by their names; a type column that is null is none. */
   def named(texts: Map[String, String], params: Map[String, Any]): Options = Options(
     texts.get("time"),
-    texts.get("type"),
+    texts.get("type").fold[TypeColumn](TypeColumn.Default)(TypeColumn.of),
     texts.get("order"),
     texts.get("late").contains("rows"),
     texts.get("idle"),

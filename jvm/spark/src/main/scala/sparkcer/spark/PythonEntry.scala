@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{Column, DataFrame}
 
+import sparkcer.TypeColumn
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.explain.{Diagram, Svg}
 
@@ -11,13 +12,17 @@ import sparkcer.engine.explain.{Diagram, Svg}
 object PythonEntry {
   def options(
       time: String,
+      typeGiven: Boolean,
       eventType: String,
       order: String,
       lateRows: Boolean,
       idle: String,
       snapshots: Boolean,
       params: java.util.Map[String, Column]
-  ): Options = Options.of(time, eventType, order, lateRows, idle, snapshots, params.asScala.toMap)
+  ): Options = {
+    val column = if (typeGiven) TypeColumn.of(eventType) else TypeColumn.Default
+    Options.of(time, column, order, lateRows, idle, snapshots, params.asScala.toMap)
+  }
 
   def transform(df: DataFrame, query: String, options: Options): DataFrame = Cer(df, query, options)
 
@@ -32,6 +37,8 @@ object PythonEntry {
 
   def merged(inputs: java.util.Map[String, DataFrame], query: String, options: Options): DataFrame =
     Cer.merged(inputs.asScala.toMap, query, options)
+
+  def typesMustOccur(df: DataFrame, query: String, options: Options): Unit = Types.mustOccur(df, query, options)
 
   def explain(query: String): String = Explanation(query)
   def svg(query: String): String = Cer.inWords(Svg(Program(query).cea))

@@ -64,7 +64,7 @@ object Snapshot {
     val latest = max("latest").over(Window.partitionBy())
     val now = at.fold(latest)(t => greatest(latest, Cer.longOf(t.cast(b.time.dataType))))
     val found = rows(pieces(df, checkpoint), plan).withColumn("from", back(now)).where("row IS NOT NULL")
-    Cer.output(Cer.unpackedMatches(found, plan).where(Cer.longOf(col("end")) >= col("from")), b, plan)
+    Cer.output(Cer.unpackedMatches(found, plan, col("from")), b, plan)
   }
 
   /** The earliest time from which on a match that ended is in the window before a time. */

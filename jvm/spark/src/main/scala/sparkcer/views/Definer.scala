@@ -80,7 +80,7 @@ private[views] final class Definer(files: CatalogFiles, queries: Queries) {
         name.toLowerCase, {
           val s = statements(name.toLowerCase)
           references(s)
-          val columns = Names.columns(queries.schema(s.initialize, known), s.name)
+          val columns = Names.columns(queries.schema(s.initialize, known), s.name, queries.sameName)
           schemas += name.toLowerCase -> columns
           columns
         }
@@ -144,10 +144,11 @@ private[views] object Names {
       )
 
   /** The columns as they are stored: each may be NULL, and each has a name of its own. */
-  def columns(schema: StructType, view: String): StructType = {
-    schema.fieldNames.groupBy(_.toLowerCase).values.find(_.length > 1).foreach { same =>
+  def columns(schema: StructType, view: String, same: (String, String) => Boolean): StructType = {
+    val names = schema.fieldNames
+    names.map(n => names.filter(same(_, n))).find(_.length > 1).foreach { several =>
       throw ViewsException.definition(
-        s"$view would have ${same.length} columns '${same.head}': give each a name of its own."
+        s"$view would have ${several.length} columns '${several.head}': give each a name of its own."
       )
     }
     schema.fieldNames

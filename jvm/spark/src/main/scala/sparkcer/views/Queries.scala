@@ -24,6 +24,9 @@ private[views] final class Queries(spark: SparkSession, storage: Storage) {
     assigned(rows, view.columns, s"the ${query.clause}, $where")
   }
 
+  /** Is a name the same as another, as the session compares them? */
+  def sameName: (String, String) => Boolean = Bridge.sameName(spark)
+
   /** The columns of a query, over sources without rows. */
   def schema(query: Query, source: String => Option[StructType]): StructType =
     analyzed(query, "", source(_).isDefined) { r =>

@@ -47,9 +47,10 @@ final class Views private (spark: SparkSession, root: Path) {
 
   def createTable(name: String, schema: StructType, time: String, length: String): Unit = {
     Names.check(name)
-    val columns = Names.columns(schema, name)
+    val same = Bridge.sameName(spark)
+    val columns = Names.columns(schema, name, same)
     val column = columns
-      .find(_.name.equalsIgnoreCase(time))
+      .find(f => same(f.name, time))
       .getOrElse(
         throw ViewsException.catalog(
           s"The table $name has no column '$time' for the time; its columns are ${columns.fieldNames.mkString(", ")}."

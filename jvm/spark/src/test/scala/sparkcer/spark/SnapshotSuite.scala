@@ -33,10 +33,11 @@ class SnapshotSuite extends SparkSuite {
   private val all = columns(events.toDF())
   private def rows(df: DataFrame) = df.collect().map(_.toString).sorted.toSeq
 
-  private val rst = "FROM E WHERE (R AS r ; S AS s ; T AS t) FILTER r.x = s.x AND s.y = t.y"
+  // Variables may have the names of columns that only the code knows.
+  private val rst = "FROM E WHERE (R AS key ; S AS m ; T AS latest) FILTER key.x = m.x AND m.y = latest.y"
   private val queries = Seq(
     s"SELECT * $rst WITHIN 12 seconds",
-    s"SELECT DISTINCT t $rst PARTITION BY [k] WITHIN 12 seconds",
+    s"SELECT DISTINCT latest $rst PARTITION BY [k] WITHIN 12 seconds",
     s"SELECT LAST * $rst WITHIN 12 seconds",
     "SELECT * FROM E WHERE (R AS r : S AS s : T AS t) WITHIN 12 seconds",
     s"SELECT COUNT(*) $rst WITHIN 12 seconds"

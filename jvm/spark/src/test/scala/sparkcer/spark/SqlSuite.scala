@@ -90,4 +90,21 @@ class SqlSuite extends SparkSuite {
       "[CER_PARAMETER] params has 'least', but the query has no :least. It has no parameters."
     )
   }
+
+  test("the type column") {
+    Seq((1L, "A"), (2L, "S")).toDF("t", "type").createOrReplaceTempView("sql_types")
+    def pairs(types: String) =
+      run(s"SELECT start, end FROM cer(TABLE(sql_types), 'SELECT * FROM S WHERE S AS x ; S AS y WITHIN 5 [t]'$types)")
+    assertEquals(pairs(""), Seq("[1,2]"))
+    assertEquals(pairs(", type => NULL"), Seq("[1,2]"))
+    assertEquals(pairs(", type => CAST(NULL AS STRING)"), Seq("[1,2]"))
+    assertEquals(pairs(", type => 'type'"), Nil)
+    val query = "SELECT * FROM S WHERE A ; S WITHIN 5 [t]"
+    assertEquals(run(s"SELECT start FROM cer(TABLE(sql_types), '$query')"), Seq("[1]"))
+    assertEquals(
+      refused(s"SELECT * FROM cer(TABLE(sql_types), '$query', type => NULL)"),
+      "[CER_UNKNOWN_TYPE] Line 1, column 23: no event has the type 'A': S has no type column, so the type of all its events is 'S'. " +
+        s"Name the type column (these could serve: type='type'), or write S in the pattern.\n$query\n                      ^"
+    )
+  }
 }

@@ -1,5 +1,7 @@
 package sparkcer.views
 
+import org.apache.spark.sql.cerbridge.CerException
+
 import sparkcer.spark.SparkSuite
 
 /** The views of the paper, from statements to rows. */
@@ -27,6 +29,28 @@ final class ViewsSuite extends SparkSuite {
         Seq("[s,d,4,71]")
       )
     finally spark.conf.unset("spark.sql.session.timeZone")
+  }
+
+  test("columns that differ in their case, on a session that tells them apart") {
+    val twice = intercept[CerException](open(spark).createTable("C", "t TIMESTAMP, T INT", "t", "60")).getMessage
+    assertEquals(twice, "[CER_VIEW_DEFINITION] C would have 2 columns 't': give each a name of its own.")
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try {
+      val v = open(spark)
+      v.createTable("C", "T INT, t TIMESTAMP, k STRING, K INT", "t", "60")
+      v.sql(
+        "CREATE VIEW V AS INITIALIZE V[i] AS SELECT k, sum(K) AS n, max(T) AS N FROM C[i] GROUP BY k UPDATE V[j] AS SELECT k, sum(K) AS n, max(T) AS N FROM C[j] GROUP BY k PARTITION LENGTH 60"
+      )
+      v.sql(
+        "CREATE VIEW W AS SELECT k, sum(K) AS n, max(T) AS N FROM C [WINDOW 1 minute] GROUP BY k"
+      )
+      v.append("C", spark.sql("SELECT 3 AS K, 'x' AS k, timestamp'2015-01-01 00:00:30' AS t, 7 AS T"))
+      v.maintain()
+      Seq("V", "W").foreach { name =>
+        assertEquals(texts(v.read(name).select("k", "n", "N")), Seq("[x,3,7]"), clue(name))
+      }
+      assertEquals(texts(v.read("C").select("T", "k", "K")), Seq("[7,x,3]"))
+    } finally spark.conf.unset("spark.sql.caseSensitive")
   }
 
   test("statements in spark.sql, beside Spark's own") {

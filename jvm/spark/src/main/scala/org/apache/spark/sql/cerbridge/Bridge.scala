@@ -82,6 +82,6 @@ object Bridge {
   def nullable(schema: StructType): StructType = schema.asNullable
 
   /** Is a name the same as another, as this session compares them? */
-  def sameName(df: DataFrame): (String, String) => Boolean =
-    session(df).sessionState.conf.resolver
+  def sameName(df: DataFrame): (String, String) => Boolean = sameName(df.sparkSession)
+  def sameName(spark: SparkSession): (String, String) => Boolean = session(spark).sessionState.conf.resolver
 }
