@@ -74,6 +74,12 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     val there = schema.find(f => same(f.name, name))
     if (options.eventType == TypeColumn.Default) there else there.orElse(Some(option(name, "type")))
   }
+
+  /** The one that format 1 of the state took: a column `type` wherever there was one. */
+  private[spark] def firstTypeColumn: Option[StructField] = typeColumn.orElse(
+    schema.find(f => same(f.name, Types.Usual)).filter(_ => Inputs.streamOf(df.schema).forall(Inputs.hasUnusedType))
+  )
+
   private val eventType: Option[Column] = typeColumn match {
     case Some(f) if f.dataType == StringType => Some(columnOf(f))
     case Some(f)                             =>

@@ -18,16 +18,16 @@ object LogHead {
   * is bytes in one map, because each state variable and each encoder of a class costs a task some milliseconds.
   *
   * @param now
-  *   what is written for now, and `since` the first format that means the same by its numbers
+  *   what is written for now, and `first` what format 1 was
   */
-final class BucketLog(handle: StatefulProcessorHandle, now: LogAbout, since: Int) {
+final class BucketLog(handle: StatefulProcessorHandle, now: LogAbout, first: FirstFormat) {
   private val pieces: MapState[Long, Array[Byte]] =
     handle.getMapState[Long, Array[Byte]]("log", BucketLog.numbers, BucketLog.bytes, TTLConfig.NONE)
 
   /** Throws, in words, if the log was written for something else. */
   private def written: Option[LogAbout] = Option(pieces.getValue(BucketLog.About)).map { bytes =>
     val about = LogAbout.read(bytes)
-    about.mustFit(now, since)
+    about.mustFit(now, first)
     about
   }
 

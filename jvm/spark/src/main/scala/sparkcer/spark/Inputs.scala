@@ -34,7 +34,12 @@ final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], opt
 
   private def prepared(name: String, df: DataFrame): DataFrame = {
     val typed = shownType.filter(field(df, _).isEmpty).fold(df)(df.withColumn(_, lit(name)))
-    typed.withColumn(Inputs.Hidden, lit(name).as(Inputs.Hidden, Inputs.Marked))
+    typed.withColumn(Inputs.Hidden, lit(name).as(Inputs.Hidden, marked))
+  }
+
+  private lazy val marked = {
+    val unusedType = typeName.isEmpty && inputs.exists(i => field(i._2, Types.Usual).isDefined)
+    new MetadataBuilder().putBoolean(Inputs.Mark, value = true).putBoolean(Inputs.UnusedType, unusedType).build()
   }
 
   private def field(df: DataFrame, name: String): Option[StructField] = df.schema.find(f => same(f.name, name))
@@ -142,7 +147,10 @@ object Inputs {
 
   def isStream(f: StructField): Boolean = f.metadata.contains(Mark)
 
+  /** Has an input a column `type` that is not the type column? */
+  def hasUnusedType(stream: StructField): Boolean = stream.metadata.getBoolean(UnusedType)
+
   private val Hidden = "__cer_stream"
   private val Mark = "spark.cer.stream"
-  private val Marked = new MetadataBuilder().putBoolean(Mark, value = true).build()
+  private val UnusedType = "spark.cer.unused_type"
 }

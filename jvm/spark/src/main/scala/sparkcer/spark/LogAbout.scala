@@ -3,6 +3,7 @@ package sparkcer.spark
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.spark.sql.cerbridge.CerRuntimeException
+import org.apache.spark.sql.types.StructField
 
 import sparkcer.engine.state.{Frame, WireReader, WireWriter}
 
@@ -39,10 +40,8 @@ final case class LogAbout(
     out.result()
   }
 
-  /** @param since
-    *   the first format whose numbers mean for this query what they mean now
-    */
-  def mustFit(now: LogAbout, since: Int): Unit = {
+  /** Throws, in words, if the log is not about what it is read for now. */
+  def mustFit(now: LogAbout, first: FirstFormat): Unit = {
     if (format > now.format)
       refuse(
         s"The checkpoint was written in format $format by a newer spark-cer, and this one reads formats up to ${now.format}.",
@@ -51,23 +50,29 @@ final case class LogAbout(
     same(query, now.query, "The checkpoint was written by another query.")
     same(events, now.events, "The events have other columns than when the checkpoint was written.")
     same(time, now.time, "The events are ordered otherwise than when the checkpoint was written.")
-    if (meaning.isEmpty && format < since) refuse(LogAbout.Recompiled, LogAbout.Older)
-    for (was <- meaning; current <- now.meaning) {
-      if (was.types != current.types)
-        refuse(s"The checkpoint was written with ${was.types}, and now there is ${current.types}.", LogAbout.Fresh)
-      same(
-        was.others,
-        current.others,
-        "A column of PARTITION BY or WITHIN has another type than when the checkpoint was written."
-      )
-      if (was.buckets != current.buckets)
-        refuse(
-          s"The checkpoint was written with ${was.buckets} buckets of keys, one for each shuffle partition, and now there are ${current.buckets}.",
-          LogAbout.Fresh
-        )
-      if (was.digest != current.digest) refuse(LogAbout.Recompiled, LogAbout.Older)
+    now.meaning.foreach { m =>
+      sameTypes(meaning.fold(first.types)(_.types), m.types)
+      if (meaning.isEmpty && !first.compiledAsNow) refuse(LogAbout.Recompiled, LogAbout.Older)
+      meaning.foreach(mustMean(_, m))
     }
   }
+
+  private def mustMean(was: LogMeaning, now: LogMeaning): Unit = {
+    same(
+      was.others,
+      now.others,
+      "A column of PARTITION BY or WITHIN has another type than when the checkpoint was written."
+    )
+    if (was.buckets != now.buckets)
+      refuse(
+        s"The checkpoint was written with ${was.buckets} buckets of keys, one for each shuffle partition, and now there are ${now.buckets}.",
+        LogAbout.Fresh
+      )
+    if (was.digest != now.digest) refuse(LogAbout.Recompiled, LogAbout.Older)
+  }
+
+  private def sameTypes(was: String, now: String): Unit =
+    if (was != now) refuse(s"The checkpoint was written with $was, and now there is $now.", LogAbout.Fresh)
 
   private def same(was: String, now: String, problem: String): Unit =
     if (was != now) refuse(s"$problem\nThen: $was\nNow:  $now\n", LogAbout.Fresh)
@@ -89,7 +94,20 @@ final case class LogAbout(
   */
 final case class LogMeaning(types: String, others: String, digest: String, buckets: Int)
 
+/** What format 1 took without saying so.
+  *
+  * @param types
+  *   the type column, in words
+  * @param compiledAsNow
+  *   whether it compiled the query as it is compiled now
+  */
+final case class FirstFormat(types: String, compiledAsNow: Boolean)
+
 object LogAbout {
+
+  /** The type column in words. */
+  def types(column: Option[StructField]): String = column.fold("no type column")(f => s"type='${f.name}'")
+
   private val Fresh = "Start with a new checkpointLocation, or go back to what it was."
   private val Recompiled =
     "This version of spark-cer compiles the query otherwise than the one that wrote the checkpoint."

@@ -25,7 +25,7 @@ import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
   * @param types
   *   the type column, in words
   * @param digest
-  *   of what the numbers in saved state mean, and `since` the first format of state that meant the same by them
+  *   of what the numbers in saved state mean, and `first` what those of format 1 did
   * @param operator
   *   a name that no other use of a query has
   * @param snapshots
@@ -49,7 +49,7 @@ final case class Plan(
     ordering: String,
     types: String,
     digest: String,
-    since: Int,
+    first: FirstFormat,
     operator: String,
     metrics: String,
     quantities: Map[String, BigDecimal] = Map.empty,

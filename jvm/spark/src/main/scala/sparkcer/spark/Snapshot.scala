@@ -115,7 +115,7 @@ object Snapshot {
         val (about, log) = pieces.toVector.partition(_.number == BucketLog.About)
         // A log says all that it takes to read it, however many there are.
         about.map(p => LogAbout.read(p.bytes)).foreach { written =>
-          written.mustFit(LogAbout.of(plan, written.meaning.fold(0)(_.buckets)), plan.since)
+          written.mustFit(LogAbout.of(plan, written.meaning.fold(0)(_.buckets)), plan.first)
         }
         val bucket = Bucket.load(plan, log.sortBy(_.number).map(_.bytes), LogHead.Empty)
         val events = bucket.recentEvents

@@ -101,7 +101,7 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
     val buckets = if (oneTask) 1 else BucketOf.current().length
-    log = new BucketLog(getHandle, LogAbout.of(plan, buckets), plan.since)
+    log = new BucketLog(getHandle, LogAbout.of(plan, buckets), plan.first)
   }
 
   override def handleInputRows(bucket: Int, rows: Iterator[Event], timers: TimerValues): Iterator[StreamOutput] = {

@@ -56,7 +56,7 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
       ordering = "by t",
       types = "type='type'",
       digest = program.digest,
-      since = program.since,
+      first = FirstFormat("type='type'", program.asFirst),
       operator = "o",
       metrics = "m",
       comparisons = if (program.links.isEmpty) Comparisons.None else BucketWorld.comparisons(program, event)

@@ -21,7 +21,7 @@ class EngineCacheSuite extends munit.FunSuite {
     ordering = "by t",
     types = "no type column",
     digest = "d",
-    since = 1,
+    first = FirstFormat("no type column", compiledAsNow = true),
     operator = "o",
     metrics = "m"
   )

@@ -7,8 +7,10 @@ class LogAboutSuite extends munit.FunSuite {
   private val meaning = LogMeaning("type='kind'", "card STRING, BIGINT", "0123abcd", 4)
   private val now = LogAbout(2, "SELECT * FROM S WHERE A", "id INT", "by t BIGINT", Some(meaning), 7, 42)
 
-  private def refused(before: LogAbout, since: Int = 1): String =
-    intercept[CerRuntimeException](before.mustFit(now, since)).getMessage
+  private val asNow = FirstFormat(meaning.types, compiledAsNow = true)
+
+  private def refused(before: LogAbout, first: FirstFormat = asNow): String =
+    intercept[CerRuntimeException](before.mustFit(now, first)).getMessage
 
   private def refused(before: LogMeaning): String = refused(now.copy(meaning = Some(before)))
 
@@ -17,7 +19,7 @@ class LogAboutSuite extends munit.FunSuite {
     "[CER_STATE_MISMATCH] This version of spark-cer compiles the query otherwise than the one that wrote the checkpoint. Start with a new checkpointLocation, or use that version."
 
   test("what changed, and what to do") {
-    now.copy(piece = 1, nonce = 2).mustFit(now, since = 2)
+    now.copy(piece = 1, nonce = 2).mustFit(now, FirstFormat("another", compiledAsNow = false))
     assertEquals(
       refused(now.copy(query = "SELECT * FROM S WHERE B")),
       s"[CER_STATE_MISMATCH] The checkpoint was written by another query.\nThen: SELECT * FROM S WHERE B\nNow:  SELECT * FROM S WHERE A\n $advice"
@@ -54,8 +56,12 @@ class LogAboutSuite extends munit.FunSuite {
 
   test("format 1 did not say; it is read where nothing has changed since") {
     val first = now.copy(format = 1, meaning = None)
-    first.mustFit(now, since = 1)
-    assertEquals(refused(first, since = 2), recompiled)
+    first.mustFit(now, asNow)
+    assertEquals(refused(first, asNow.copy(compiledAsNow = false)), recompiled)
+    assertEquals(
+      refused(first, asNow.copy(types = "type='type'")),
+      s"[CER_STATE_MISMATCH] The checkpoint was written with type='type', and now there is type='kind'. $advice"
+    )
     assertEquals(LogAbout.read(first.bytes), first)
     assertEquals(LogAbout.read(now.bytes), now)
   }

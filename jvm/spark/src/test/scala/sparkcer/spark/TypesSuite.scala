@@ -44,4 +44,19 @@ class TypesSuite extends SparkSuite {
         )
     )
   }
+
+  test("a checkpoint has the type column, which for format 1 was a column 'type' wherever there was one") {
+    def types(df: DataFrame, query: String) = {
+      val plan = Cer.planOf(Cer.bind(df, query, Options()), query, Options())
+      (plan.types, plan.first.types)
+    }
+    val untyped = events.drop("type")
+    assertEquals(types(events, mixed), ("type='type'", "type='type'"))
+    assertEquals(types(events, every), ("no type column", "type='type'"))
+    assertEquals(types(untyped, every), ("no type column", "no type column"))
+    val two = "SELECT * FROM S, T WHERE (S AS x ; T AS y) WITHIN 5 [t]"
+    def merged(s: DataFrame, t: DataFrame) = Cer.merged(Map("S" -> s, "T" -> t), two, Options())
+    assertEquals(types(merged(untyped, untyped), two), ("no type column", "no type column"))
+    assertEquals(types(merged(untyped, events), two), ("no type column", "type='type'"))
+  }
 }

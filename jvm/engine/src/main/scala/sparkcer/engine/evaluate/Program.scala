@@ -58,15 +58,12 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   /** Programs with the same digest read each other's saved state. */
   def digest: String = Digest(this)
 
-  /** The first format of saved state (`Frame.Version`) whose numbers mean for this query what they mean now. It is for
-    * format 1, which has no digest: whoever changes what a query is compiled to, changes this too.
+  /** Does the saved state of format 1, which has no digest, mean by its numbers what they mean now? Whoever changes
+    * what a query is compiled to, changes this too.
     */
-  def since: Int = {
-    val asFirst = query.where.subformulas.forall {
-      case Formula.Filter(body, condition) => Correlations.asFirst(condition, body)
-      case _                               => true
-    }
-    if (asFirst) 1 else 2
+  def asFirst: Boolean = query.where.subformulas.forall {
+    case Formula.Filter(body, condition) => Correlations.asFirst(condition, body)
+    case _                               => true
   }
 
   /** Must the candidates of different starts still be compared? */
