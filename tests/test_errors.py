@@ -174,12 +174,13 @@ def test_an_error_in_a_task(spark: SparkSession) -> None:
 
 
 def test_an_error_in_a_stream(spark: SparkSession, trades: DataFrame, tmp_path: Path) -> None:
-    """Another query over an old checkpoint."""
+    """Another query over an old checkpoint, or another type column."""
     trades.coalesce(1).write.parquet(str(tmp_path / "events"))
     events = spark.readStream.schema(trades.schema).parquet(str(tmp_path / "events"))
 
-    def run(price: int) -> None:
-        query = cer("SELECT * FROM S WHERE (SELL AS x ; BUY) FILTER x[price > :p] WITHIN 30 [t]", params={"p": price})
+    def run(price: int, kind: str = "type") -> None:
+        text = "SELECT * FROM S WHERE (SELL AS x ; BUY) FILTER x[price > :p] WITHIN 30 [t]"
+        query = cer(text, params={"p": price}, type=kind)
         writer = events.transform(query).writeStream.format("noop").trigger(availableNow=True)
         writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start().awaitTermination()
 
@@ -192,3 +193,9 @@ def test_an_error_in_a_stream(spark: SparkSession, trades: DataFrame, tmp_path: 
     assert "\nwith :p = 20\n" in text
     assert "Start with a new checkpointLocation, or go back to what it was." in text
     assert "\tat " not in text, text
+    with pytest.raises(StreamingQueryException) as caught:
+        run(20, "card")
+    assert (
+        "[CER_STATE_MISMATCH] The checkpoint was written with type='type', and now there is type='card'. "
+        "Start with a new checkpointLocation, or go back to what it was."
+    ) in str(caught.value)

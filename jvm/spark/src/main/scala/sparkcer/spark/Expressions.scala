@@ -240,7 +240,9 @@ case class BucketOf(child: Expression) extends UnaryExpression {
 
 object BucketOf {
 
-  /** Newer Sparks keep the checkpoint's number apart from the session's. */
+  /** Newer Sparks keep the checkpoint's number apart from the session's. Were it somewhere else, and the session's not
+    * the same, the number in the checkpoint's own log would not fit ([[LogMeaning]]), and the stream would fail.
+    */
   private val OfCheckpoint = "spark.sql.streaming.internal.stateStore.partitions"
 
   def current(): Array[Int] = {
