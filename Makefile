@@ -72,7 +72,7 @@ demo: $(JAR) ## find patterns in generated events, in batch and as a stream
 
 # The jar is removed first, so that the Python tests never see an old one. On the other Sparks: a batch, streams with a
 # watermark, timers and a restart, and Delta where there is one.
-EVERYWHERE := *CerSuite *BatchStreamSuite *WatermarkSuite *CheckpointSuite *DeltaSuite
+EVERYWHERE := *CerSuite *WatermarkSuite *CheckpointSuite *DeltaSuite
 
 define TEST
 rm -f $(JAR) dist/core.jar; \

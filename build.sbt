@@ -69,6 +69,8 @@ lazy val spark = (project in file("jvm/spark"))
     },
     Test / unmanagedSourceDirectories ++= Versions.delta.map(_ => baseDirectory.value / "src" / "test" / "delta").toSeq,
     Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false"),
+    // On another Spark a few short suites run, for which the optimizing compiler of Java does not pay: 12 s instead of 15.
+    Test / javaOptions ++= (if (Versions.isOther) Seq("-XX:TieredStopAtLevel=1") else Nil),
     Test / javaOptions += s"-Dlog4j2.configurationFile=${(ThisBuild / baseDirectory).value / "project" / "log4j2.properties"}",
     // One jar with everything that it needs inside, under other package names; its other dependencies are Spark's.
     assembly / assemblyExcludedJars := (Compile / unmanagedJars).value,
