@@ -21,7 +21,7 @@ import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
   * @param idle
   *   how long a key may be silent, in the units of the clock
   * @param ordering
-  *   the time, order and type columns, in words
+  *   the time and order columns, in words
   * @param types
   *   the type column, in words
   * @param digest

@@ -4,7 +4,6 @@ import org.apache.spark.sql.{Column, Dataset, DataFrame, Encoder, Encoders, Spar
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.catalyst.expressions.KnownNotNull
-import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.types.MetadataBuilder
 
@@ -52,7 +51,7 @@ object Stream {
     * rows of late events have none.
     */
   private def endOf(plan: Plan): Column = plan.delay.fold(col("end")) { delay =>
-    val watermark = new MetadataBuilder().putLong(EventTimeWatermark.delayKey, delay / 1000).build()
+    val watermark = new MetadataBuilder().putLong(Binding.WatermarkDelay, delay / 1000).build()
     val end = if (plan.lateRows) col("end") else Bridge.column(KnownNotNull(Bridge.expression(col("end"))))
     end.as("end", watermark)
   }
@@ -157,7 +156,7 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
     * force, a second one at that time is for the later ones.
     *
     * @param expired
-    *   the timer that rang, which Spark itself takes away
+    *   the timer that rang, which is still set, and which Spark itself takes away: it would not ring again
     * @param inForce
     *   Spark's watermark, in milliseconds
     */
@@ -165,8 +164,8 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
     val wanted = wakeAt.map(t => -Math.floorDiv(-t, 1000L)).toVector.flatMap { first =>
       if (first - 1 > inForce) Vector(first - 1) else Vector(first - 1, first)
     }
-    val set = getHandle.listTimers().toVector.filterNot(expired.contains)
-    set.filterNot(wanted.contains).foreach(getHandle.deleteTimer)
+    val set = getHandle.listTimers().toVector
+    set.filterNot(t => wanted.contains(t) || expired.contains(t)).foreach(getHandle.deleteTimer)
     wanted.filterNot(set.contains).foreach(getHandle.registerTimer)
   }
 }

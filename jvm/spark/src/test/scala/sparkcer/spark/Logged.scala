@@ -11,8 +11,8 @@ import org.apache.logging.log4j.core.config.Property
 
 object Logged {
 
-  /** What a logger, by default any, says while the body runs. */
-  def during(name: String = "")(body: => Unit): Vector[String] = {
+  /** What a logger says while the body runs. */
+  def during(name: String)(body: => Unit): Vector[String] = {
     val said = new ConcurrentLinkedQueue[String]
     val appender = new AbstractAppender("said", null, null, true, Property.EMPTY_ARRAY) {
       override def append(e: LogEvent): Unit = said.add(e.getMessage.getFormattedMessage): Unit

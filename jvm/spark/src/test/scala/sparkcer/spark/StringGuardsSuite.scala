@@ -1,14 +1,8 @@
 package sparkcer.spark
 
 import java.nio.file.Files
-import java.util.concurrent.CopyOnWriteArrayList
-
-import scala.jdk.CollectionConverters._
 
 import org.apache.logging.log4j.LogManager
-import org.apache.logging.log4j.core.{LogEvent, Logger}
-import org.apache.logging.log4j.core.appender.AbstractAppender
-import org.apache.logging.log4j.core.config.Property
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.debug.codegenString
 
@@ -78,15 +72,9 @@ class StringGuardsSuite extends SparkSuite {
   }
 
   test("Spark finds nothing to report in the generated code") {
-    val logger = LogManager.getLogger(classOf[PrepareExec].getName).asInstanceOf[Logger]
-    val seen = new CopyOnWriteArrayList[String]
-    val appender = new AbstractAppender("seen", null, null, false, Property.EMPTY_ARRAY) {
-      override def append(event: LogEvent): Unit = seen.add(event.getMessage.getFormattedMessage): Unit
-    }
-    appender.start()
-    logger.addAppender(appender)
+    val name = classOf[PrepareExec].getName
     val folder = Files.createTempDirectory("strings").toString
-    try {
+    val seen = Logged.during(name) {
       stored.cer(queries.head).write.parquet(s"$folder/batch")
       stored.cer(queries.head).limit(3).collect(): Unit
       stored.cer(queries.head).cache().count(): Unit
@@ -94,9 +82,9 @@ class StringGuardsSuite extends SparkSuite {
       toFiles(spark.readStream.schema(stored.schema).parquet(s"$folder/events").cer(queries.head), s"$folder/stream")(
         ()
       )
-      logger.warn("heard")
-    } finally logger.removeAppender(appender)
-    assertEquals(seen.asScala.toSeq, Seq("heard"))
+      LogManager.getLogger(name).warn("heard")
+    }
+    assertEquals(seen, Vector("heard"))
   }
 
   test("a condition that can fail is not tested where another one keeps it from that") {
