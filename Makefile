@@ -18,7 +18,7 @@ JVM := $(shell find jvm/engine/src/main jvm/spark/src/main 2>/dev/null)
 PY := $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
 TYPED := $(foreach d,python tests integration examples,$(if $(shell find $(d) -name '*.py' 2>/dev/null),$(d)))
 
-TARGETS := help setup jar wheel demo test test-scala test-python test-long test-matrix lint fmt docs diagrams chart bench bench-spark bench-views jmh clean
+TARGETS := help setup jar wheel demo test test-scala test-python test-long test-matrix lint fmt docs diagrams chart bench bench-spark bench-views compare jmh clean
 .PHONY: $(TARGETS)
 .SUFFIXES:
 .NOTPARALLEL:
@@ -113,7 +113,7 @@ lint: $(READY) ## scalafmt, fatal warnings, ruff, mypy
 	scripts/sbt Test/compile scalafmtCheckAll scalafmtSbtCheck || status=1; \
 	$(RUN) -m ruff check --quiet . || status=1; \
 	$(RUN) -m ruff format --check --quiet . || { echo "Some Python files are not formatted: run \`make fmt\`." >&2; status=1; }; \
-	$(RUN) -m mypy $(TYPED) scripts/chart.py scripts/diagrams.py || status=1; \
+	$(RUN) -m mypy $(TYPED) scripts/chart.py scripts/compare.py scripts/diagrams.py || status=1; \
 	exit $$status
 
 fmt: $(READY) ## format all sources
@@ -138,6 +138,10 @@ bench-spark: $(READY) ## Spark batches and streams against plain Spark queries, 
 
 bench-views: $(READY) ## views against recomputing and against updates by hand, with the bars; ARGS='--only view2' picks sections
 	@SBT_OPTS=-Dbench.gc=G1 scripts/sbt "benchmarks/runMain sparkcer.benchmarks.ViewsBenchmark $(ARGS)"
+
+compare: $(READY) ## a benchmark of two versions in turn; OLD=commit ARGS='engine --pairs 5 --rounds 3' (or spark, views)
+	@[ -n "$(OLD)" ] || { echo "Say which version to compare with: make compare OLD=HEAD~1 ARGS=engine" >&2; exit 1; }
+	@$(RUN) scripts/compare.py --old $(OLD) $(ARGS)
 
 jmh: $(READY) ## the same engine under JMH; ARGS goes to JMH
 	@scripts/env sh -c '[ -x "$$JAVA_HOME/bin/javac" ]' || { echo "JMH needs a Java with a compiler, and the one in use ($$(cat .tools/java-home)) has none: install a JDK 17 or later, run \`make setup\` and try again." >&2; exit 1; }
