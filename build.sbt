@@ -1,4 +1,4 @@
-// Three rings, each of which sees only the ones inside it: engine < spark < benchmarks.
+// Four rings, each of which sees only the ones inside it: engine < spark < views < benchmarks.
 ThisBuild / organization := "io.github.spark-cer"
 ThisBuild / version := Versions("version")
 ThisBuild / scalaVersion := Versions("scala")
@@ -53,32 +53,60 @@ lazy val engine = (project in file("jvm/engine"))
   .settings(tested)
   .settings(name := "spark-cer-engine")
 
-/** Binding to DataFrames, streaming state, typed output. Spark itself is the platform's. */
+/** Compiled with and tested in the jars of a Spark, which the platform has. */
+val onSpark = tested ++ Seq(
+  target := baseDirectory.value / (if (Versions.isOther) s"target/spark-${Versions.sparkMinor}" else "target"),
+  Compile / unmanagedJars := Versions.sparkJars.classpath,
+  Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false"),
+  // On another Spark a few short suites run, for which the optimizing compiler of Java does not pay: 12 s instead of 15.
+  Test / javaOptions ++= (if (Versions.isOther) Seq("-XX:TieredStopAtLevel=1") else Nil),
+  Test / javaOptions += s"-Dlog4j2.configurationFile=${(ThisBuild / baseDirectory).value / "project" / "log4j2.properties"}"
+)
+
+/** Binding to DataFrames, streaming state, typed output. */
 lazy val spark = (project in file("jvm/spark"))
   .dependsOn(engine % "compile->compile;test->test")
-  .settings(tested)
+  .settings(onSpark)
   .settings(
-    name := "spark-cer",
-    target := baseDirectory.value / (if (Versions.isOther) s"target/spark-${Versions.sparkMinor}" else "target"),
-    Compile / unmanagedJars := Versions.sparkJars.classpath,
+    name := "spark-cer-spark",
     Test / unmanagedSourceDirectories +=
-      baseDirectory.value / "src" / "test" / (if (Versions.sparkMinor == "4.0") "spark-4.0" else "spark-4.1"),
+      baseDirectory.value / "src" / "test" / (if (Versions.sparkMinor == "4.0") "spark-4.0" else "spark-4.1")
+  )
+
+/** Incrementally maintained views over parts of time. */
+lazy val views = (project in file("jvm/views"))
+  .dependsOn(spark % "compile->compile;test->test")
+  .settings(onSpark)
+  .settings(
+    name := "spark-cer-views",
     // Not every Spark has a Delta; the tests of it run on those that have one.
     libraryDependencies ++= Versions.delta.toSeq.flatMap { v =>
       Seq("io.delta" %% "delta-spark" % v, "io.delta" % "delta-storage" % v).map(m => (m % Test).intransitive())
     },
-    Test / unmanagedSourceDirectories ++= Versions.delta.map(_ => baseDirectory.value / "src" / "test" / "delta").toSeq,
-    Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false"),
-    // On another Spark a few short suites run, for which the optimizing compiler of Java does not pay: 12 s instead of 15.
-    Test / javaOptions ++= (if (Versions.isOther) Seq("-XX:TieredStopAtLevel=1") else Nil),
-    Test / javaOptions += s"-Dlog4j2.configurationFile=${(ThisBuild / baseDirectory).value / "project" / "log4j2.properties"}",
-    // One jar with everything that it needs inside, under other package names; its other dependencies are Spark's.
-    assembly / assemblyExcludedJars := (Compile / unmanagedJars).value,
+    Test / unmanagedSourceDirectories ++= Versions.delta.map(_ => baseDirectory.value / "src" / "test" / "delta").toSeq
+  )
+
+lazy val benchmarks = (project in file("jvm/benchmarks"))
+  .enablePlugins(JmhPlugin)
+  .dependsOn(views)
+  .settings(tested)
+  .settings(name := "spark-cer-benchmarks")
+
+/** The product: one jar with all rings but the benchmarks. */
+lazy val root = (project in file("."))
+  .aggregate(engine, spark, views, benchmarks)
+  .dependsOn(views)
+  .settings(
+    name := "spark-cer",
+    publish / skip := true,
+    target := baseDirectory.value / (if (Versions.isOther) s"target/spark-${Versions.sparkMinor}" else "target"),
+    assembly / aggregate := false,
+    assembly / assemblyExcludedJars := Versions.sparkJars.classpath,
     assembly / assemblyJarName := s"spark-cer_${Versions.sparkMinor}_2.13-${version.value}.jar",
     assembly / assemblyOption ~= (_.withIncludeScala(false)),
     dist := {
       val jar = assembly.value
-      val folder = (ThisBuild / baseDirectory).value / "dist"
+      val folder = baseDirectory.value / "dist"
       // Older jars for this Spark go; core.jar is for the Spark of versions.properties.
       IO.delete((folder * s"spark-cer_${Versions.sparkMinor}_*.jar").get())
       val names = if (Versions.isOther) Seq(jar.getName) else Seq("core.jar", jar.getName)
@@ -86,10 +114,3 @@ lazy val spark = (project in file("jvm/spark"))
       folder / jar.getName
     }
   )
-
-lazy val benchmarks = (project in file("jvm/benchmarks"))
-  .enablePlugins(JmhPlugin)
-  .dependsOn(engine, spark)
-  .settings(name := "spark-cer-benchmarks")
-
-lazy val root = (project in file(".")).aggregate(engine, spark, benchmarks).settings(publish / skip := true)

@@ -140,4 +140,4 @@ def _options(entry: Any, query: Cer) -> Any:
 
 def _entry(spark: SparkSession) -> Any:
     package: Any = spark._jvm
-    return present(package.sparkcer.spark.PythonEntry)
+    return present(package.sparkcer.PythonEntry)

@@ -61,7 +61,7 @@ def _with_engine(builder: SparkSession.Builder) -> SparkSession.Builder:
         SparkContext._ensure_initialized()  # makes the connection to the Java process that is there
     java: Any = SparkContext._jvm
     if java is not None:
-        present(java.sparkcer.spark.PythonEntry)
+        present(java.sparkcer.PythonEntry)
     # Java that runs has the jars that it was started with. A new list would take them from the executors.
     if java is None or "spark.jars" in _options(builder):
         builder = _append(builder, "spark.jars", str(jar()))

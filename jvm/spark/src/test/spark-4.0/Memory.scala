@@ -1,4 +1,4 @@
-package sparkcer.spark
+package sparkcer.internal.testkit
 
 import org.apache.spark.sql.execution.streaming
 

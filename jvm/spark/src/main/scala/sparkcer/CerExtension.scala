@@ -7,8 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types.StringType
 
-import sparkcer.spark.{Cer, Options}
-import sparkcer.views.ViewsSql
+import sparkcer.internal.bind.{Options, SqlParameters}
 
 /** The table function for SQL:
   *
@@ -16,17 +15,12 @@ import sparkcer.views.ViewsSql
   * SELECT * FROM cer(TABLE(events), 'SELECT * FROM S WHERE A ; B WITHIN 1 minute', time => 'ts')
   * }}}
   *
-  * And `CREATE VIEW v AS INITIALIZE …` in `spark.sql`, for the views under `spark.cer.views.path`.
-  *
   * Every session that starts with the jar on its class path has it, because META-INF/services names it; to name it in
   * `spark.sql.extensions` as well does no harm. Nothing else needs the extension.
   */
 final class CerExtension extends SparkSessionExtensionsProvider {
 
-  def apply(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectTableFunction(CerExtension.function)
-    extensions.injectParser((_, parser) => ViewsSql.parser(parser))
-  }
+  def apply(extensions: SparkSessionExtensions): Unit = extensions.injectTableFunction(CerExtension.function)
 }
 
 private[sparkcer] object CerExtension {

@@ -16,7 +16,8 @@ import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types.StringType
 import org.sparkproject.connect.protobuf.{Any => ProtoAny}
 
-import sparkcer.spark.{Cer, Options, PythonEntry, Snapshot}
+import sparkcer.internal.bind.Options
+import sparkcer.internal.stream.Snapshot
 
 /** Queries of Spark Connect clients, on servers that are started with
   * `spark.connect.extensions.relation.classes=sparkcer.CerRelationPlugin`. Loaded by that setting alone, because a

@@ -1,7 +1,8 @@
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.functions.lit
 
-import sparkcer.spark.{Cer, Options, Snapshot}
+import sparkcer.internal.bind.Options
+import sparkcer.internal.stream.Snapshot
 
 /** Complex event recognition on DataFrames.
   *

@@ -1,10 +1,11 @@
 package users
 
 import org.apache.spark.sql._
+
 import sparkcer._
 
 /** The two imports of a Scala program, in the order that formatters give them, outside of our own packages. */
-class ImportsSuite extends sparkcer.spark.SparkSuite {
+class ImportsSuite extends sparkcer.internal.testkit.SparkSuite {
   private val session: SparkSession = spark
   import session.implicits._
 

@@ -1,6 +1,6 @@
 package sparkcer.benchmarks
 
-import sparkcer.engine.masks.Row
+import sparkcer.benchmarks.masks.Row
 
 /** A stream in memory, column by column: strings as objects, numbers as primitives. As a [[Row]] it is the event `at`.
   */

@@ -2,8 +2,8 @@ package sparkcer.benchmarks
 
 import scala.collection.mutable
 
+import sparkcer.benchmarks.masks.{Conjunction, MaskTable, Membership}
 import sparkcer.engine.automaton.Guard
-import sparkcer.engine.masks.{Conjunction, MaskTable, Membership}
 
 /** The guards of a query over a stream's columns: `column = constant` becomes a look-up, the rest a test. */
 object GuardTable {

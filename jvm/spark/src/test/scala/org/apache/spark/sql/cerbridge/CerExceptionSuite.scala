@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.{SparkThrowable, SparkThrowableHelper}
 
 import sparkcer._
-import sparkcer.spark.SparkSuite
+import sparkcer.internal.testkit.SparkSuite
 
 /** What an error says of itself, and what Spark says of it, which is what PySpark asks. */
 class CerExceptionSuite extends SparkSuite {

@@ -1,0 +1,48 @@
+package sparkcer
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.{Column, DataFrame}
+
+import sparkcer.TypeColumn
+import sparkcer.engine.evaluate.Program
+import sparkcer.engine.explain.{Diagram, Svg}
+import sparkcer.internal.bind.{Explanation, Options, Types}
+import sparkcer.internal.stream.Snapshot
+
+/** What the Python package calls. Null stands for None; parameters are columns that `lit` made of their values. */
+object PythonEntry {
+  def options(
+      time: String,
+      typeGiven: Boolean,
+      eventType: String,
+      order: String,
+      lateRows: Boolean,
+      idle: String,
+      snapshots: Boolean,
+      params: java.util.Map[String, Column]
+  ): Options = {
+    val column = if (typeGiven) TypeColumn.of(eventType) else TypeColumn.Default
+    Options.of(time, column, order, lateRows, idle, snapshots, params.asScala.toMap)
+  }
+
+  def transform(df: DataFrame, query: String, options: Options): DataFrame = Cer(df, query, options)
+
+  def over(inputs: java.util.Map[String, DataFrame], query: String, options: Options): DataFrame =
+    Cer.over(inputs.asScala.toMap, query, options)
+
+  def snapshot(df: DataFrame, query: String, options: Options, at: Column): DataFrame =
+    Snapshot.batch(df, query, options, Option(at))
+
+  def snapshotOf(df: DataFrame, query: String, options: Options, at: Column, checkpoint: String): DataFrame =
+    Snapshot.stream(df, query, options, Option(at), checkpoint)
+
+  def merged(inputs: java.util.Map[String, DataFrame], query: String, options: Options): DataFrame =
+    Cer.merged(inputs.asScala.toMap, query, options)
+
+  def typesMustOccur(df: DataFrame, query: String, options: Options): Unit = Types.mustOccur(df, query, options)
+
+  def explain(query: String): String = Explanation(query)
+  def svg(query: String): String = Cer.inWords(Svg(Program(query).cea))
+  def mermaid(query: String): String = Cer.inWords(Diagram.mermaid(Program(query).cea))
+}

@@ -1,0 +1,122 @@
+package sparkcer.internal.batch
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, ClusteredDistribution, Distribution, Partitioning}
+import org.apache.spark.sql.catalyst.plans.physical.UnknownPartitioning
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+import sparkcer.internal.output.Plan
+import sparkcer.internal.prepare.{EventLayout, Slices}
+
+/** A query over the prepared events of a batch. No state is needed: events come sorted, and one substream after the
+  * other, or all of them side by side.
+  *
+  * @param unread
+  *   the columns of the output that nobody reads, by their numbers; they hold nothing
+  * @param output
+  *   the columns of the plan's [[MatchSchema]]
+  */
+case class Recognize(
+    plan: Plan,
+    layout: EventLayout,
+    spread: Spread,
+    unread: Set[Int],
+    output: Seq[Attribute],
+    child: LogicalPlan
+) extends UnaryNode {
+  @transient override lazy val references: AttributeSet = child.outputSet
+  override def producedAttributes: AttributeSet = outputSet
+  override def simpleString(maxFields: Int): String = s"CerRecognize ${spread.words}"
+  override protected def withNewChildInternal(c: LogicalPlan): Recognize = copy(child = c)
+}
+
+/** How the events of a batch are spread over tasks. */
+sealed trait Spread {
+  def words: String
+}
+
+object Spread {
+
+  /** Each key is in one task. In time order the sort is cheaper than by key and time, and a window tells which keys can
+    * be forgotten; without one, keys come one after the other.
+    */
+  final case class ByKey(inTime: Boolean) extends Spread { def words: String = "by key" }
+
+  final case class BySlice(slices: Slices) extends Spread { def words: String = "by slices of time" }
+
+  /** All events are in one task. */
+  final case class OneTask(why: String) extends Spread { def words: String = s"on one task, because $why" }
+}
+
+case class RecognizeExec(
+    plan: Plan,
+    layout: EventLayout,
+    spread: Spread,
+    unread: Set[Int],
+    output: Seq[Attribute],
+    child: SparkPlan
+) extends UnaryExecNode {
+
+  override def nodeName: String = "CerRecognize"
+  override def simpleString(maxFields: Int): String = s"$nodeName ${spread.words}"
+  override def verboseStringWithOperatorId(): String =
+    s"""
+       |$formattedNodeName
+       |Spread: ${spread.words}
+       |Query: ${plan.query.trim.split("\\s+").mkString(" ")}
+       |""".stripMargin
+  override def producedAttributes: AttributeSet = outputSet
+  override def outputPartitioning: Partitioning = UnknownPartitioning(child.outputPartitioning.numPartitions)
+
+  private def input(name: String) = child.output.find(_.name == name)
+
+  override def requiredChildDistribution: Seq[Distribution] = Seq(spread match {
+    case Spread.OneTask(_) => AllTuples
+    case Spread.ByKey(_)   => ClusteredDistribution(input("key").toSeq)
+    case Spread.BySlice(_) => ClusteredDistribution(input("slice").toSeq)
+  })
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = {
+    val inOrder = Seq("time", "order", "arrival").flatMap(input)
+    val all = if (spread == Spread.ByKey(inTime = false)) input("key").toSeq ++ inOrder else inOrder
+    Seq(all.map(SortOrder(_, Ascending)))
+  }
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "matches" -> SQLMetrics.createMetric(sparkContext, "matches"),
+    "keys" -> SQLMetrics.createMetric(sparkContext, "keys"),
+    "largest" -> SQLMetrics.createAverageMetric(sparkContext, "events kept in the largest substream"),
+    "nodes" -> SQLMetrics.createAverageMetric(sparkContext, "nodes kept in the largest substream")
+  )
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val batch = new Batch(plan, spread, unread)
+    val (layoutOfTask, counts) = (layout, metrics)
+    child.execute().mapPartitions { rows =>
+      val sizes = new Batch.Sizes
+      val matches = batch(rows.map(layoutOfTask.event), sizes)
+      new Iterator[InternalRow] {
+        def hasNext: Boolean = matches.hasNext || { report(); false }
+
+        def next(): InternalRow = {
+          counts("matches").add(1)
+          matches.next()
+        }
+
+        private var reported = false
+        private def report(): Unit = if (!reported) {
+          reported = true
+          counts("keys").add(sizes.substreams)
+          counts("largest").set(sizes.events.toDouble)
+          counts("nodes").set(sizes.nodes.toDouble)
+        }
+      }
+    }
+  }
+
+  override protected def withNewChildInternal(c: SparkPlan): RecognizeExec = copy(child = c)
+}

@@ -1,0 +1,293 @@
+package sparkcer.internal.bind
+
+import scala.util.matching.Regex
+
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
+import org.apache.spark.sql.catalyst.analysis.{MultiAlias, UnresolvedAttribute}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, PythonUDF, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.functions.{coalesce, lit, not}
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.types._
+
+import sparkcer.TypeColumn
+import sparkcer.engine.automaton.Guard
+import sparkcer.engine.ceql.{CeqlException, Name, Predicate, Quantity, Query, Window}
+import sparkcer.engine.evaluate.Program
+
+/** A query that fits a DataFrame: every column found, every type checked. Errors carry the place in the query. */
+final class Binding(val df: DataFrame, val program: Program, options: Options, val params: Parameters) {
+  private val query: Query = program.query
+  private[sparkcer] val same = Bridge.sameName(df)
+  private[sparkcer] val schema = StructType(df.schema.filterNot(Inputs.isStream))
+  private val stream: Option[Column] = Inputs.streamOf(df.schema).map(columnOf)
+
+  val keys: Vector[StructField] = query.partitionBy.map(column(_, "PARTITION BY"))
+  val time: StructField = timeColumn()
+  val order: Option[StructField] = options.order.map(option(_, "order"))
+  val clock: Clock = Clock(time.dataType)
+
+  /** The column whose difference the window limits, where it is not the time. */
+  val windowColumn: StructField = query.within match {
+    case Some(Window.Attribute(_, a)) => column(a, "WITHIN")
+    case _                            => time
+  }
+  val windowClock: Clock = Clock(windowColumn.dataType)
+
+  /** The size of a window that is not one of events, in the units of the clock. */
+  val windowSize: Option[BigDecimal] = query.within match {
+    case Some(Window.Attribute(Quantity.Number(n), a)) =>
+      if (!Clock.supports(windowColumn.dataType))
+        mismatch(a.offset, s"WITHIN n [${a.value}]", "a number or a time", windowColumn)
+      Some(windowClock.units(n))
+    case Some(Window.Duration(micros)) =>
+      val size = clock.duration(micros)
+      if (size.isEmpty)
+        fail(
+          "CER_TYPE_MISMATCH",
+          s"a window of time needs a timestamp or a date, but the time column '${time.name}' is ${time.dataType.sql}. Write WITHIN n [${time.name}].",
+          query.text.toUpperCase.indexOf("WITHIN")
+        )
+      size
+    case _ => None
+  }
+
+  private val links = new Links(this)
+
+  /** The columns that are kept of an event: those that the output shows, and those that are compared with other
+    * events'.
+    */
+  val kept: StructType = {
+    val all = program.columns.exists(_.attributes.isEmpty) || options.lateRows
+    val names = program.columns.flatMap(_.attributes.getOrElse(Vector.empty)).map(a => column(a, "SELECT").name)
+    StructType(schema.filter(f => all || names.contains(f.name) || links.columns(f.name)))
+  }
+
+  val comparisons: Comparisons = links.over(kept)
+
+  /** The columns of one variable: those that `SELECT x[a, b]` names, in that order. */
+  def attributes(c: Program.Column): Option[Vector[StructField]] = c.attributes.map(_.map(column(_, "SELECT")))
+
+  /** The type column. Without one, the type of an event is the name of its input in FROM. */
+  val typeColumn: Option[StructField] = Types.column(query, options.eventType).flatMap { name =>
+    val there = schema.find(f => same(f.name, name))
+    if (options.eventType == TypeColumn.Default) there else there.orElse(Some(option(name, "type")))
+  }
+
+  /** The one that format 1 of the state took: a column `type` wherever there was one. */
+  private[sparkcer] def firstTypeColumn: Option[StructField] = typeColumn.orElse(
+    schema.find(f => same(f.name, Types.Usual)).filter(_ => Inputs.streamOf(df.schema).forall(Inputs.hasUnusedType))
+  )
+
+  private val eventType: Option[Column] = typeColumn match {
+    case Some(f) if f.dataType == StringType => Some(columnOf(f))
+    case Some(f)                             =>
+      throw new CerException(
+        "CER_TYPE_MISMATCH",
+        s"[CER_TYPE_MISMATCH] The type column '${f.name}' is ${f.dataType.sql}, and must be STRING."
+      )
+    case None => stream
+  }
+
+  /** The type of each event, and the name of its input. */
+  private[sparkcer] def typeName: Column = eventType.getOrElse(lit(query.from.head.value))
+  private[sparkcer] def streamName: Column = stream.getOrElse(lit(query.from.head.value))
+
+  /** The delay of the watermark, if it is on the time column, in the units of the clock. */
+  val delay: Option[Long] =
+    if (df.isStreaming && time.metadata.contains(Binding.WatermarkDelay))
+      Some(time.metadata.getLong(Binding.WatermarkDelay) * 1000)
+    else None
+
+  /** How long a key may be silent, in the units of the clock. */
+  val idle: Option[Long] = options.idle.map { text =>
+    val refused =
+      s"[CER_IDLE] idle='$text' is not a length of time for the column '${time.name}', which is ${time.dataType.sql}: write idle='7 days' for a timestamp or a date, a number for a number."
+    val size = Durations
+      .micros(text)
+      .flatMap(clock.duration)
+      .orElse(scala.util.Try(BigDecimal(text)).toOption.filter(_ => clock.duration(0).isEmpty).map(clock.units))
+    size.filter(_ >= 0).map(_.toLong).getOrElse(throw new CerException("CER_IDLE", refused))
+  }
+
+  checkStreams()
+  checkNames()
+  // Of several inputs, this is asked before they are merged.
+  if (stream.isEmpty)
+    Types.mustBePossible(query, Vector(Input(query.from.head.value, schema, typeColumn.isDefined)))
+  if (df.isStreaming) Binding.checkWatermarks(Bridge.planOf(df), Binding.WatermarkDelay)
+
+  /** Each guard as a column that is TRUE for the events that pass. The type comes first: predicates are only asked of
+    * it.
+    */
+  lazy val guards: Seq[Column] = program.guards.map(guard)
+
+  private def guard(g: Guard): Column = {
+    val ofType = eventType.fold(lit(g.eventType == query.from.head.value))(_ === lit(g.eventType))
+    val kind = g.stream.zip(stream).fold(ofType) { case (name, column) => column === lit(name) && ofType }
+    val holds = g.holds.toVector.sortBy(_.sql).map(predicate)
+    val fails = g.fails.toVector.sortBy(_.sql).map(p => not(coalesce(predicate(p), lit(false))))
+    val all = (holds ++ fails).foldLeft(kind)(_ && _)
+    if (g.negated) not(coalesce(all, lit(false))) else all
+  }
+
+  private val checked = scala.collection.mutable.HashSet.empty[Predicate]
+
+  private def predicate(p: Predicate): Column = {
+    if (checked.add(p)) checkPredicate(p)
+    Bridge.column(params.bind(Bridge.parse(df, p.sql)))
+  }
+
+  private def checkPredicate(p: Predicate): Unit = {
+    val parsed = parse(p.sql, s"the predicate '${p.sql}'", p.offset)
+    parsed.foreach {
+      case a: UnresolvedAttribute if !schema.exists(f => same(f.name, a.nameParts.head)) =>
+        unknown(a.nameParts.head, place(a.nameParts.head, p.offset))
+      case _ => ()
+    }
+    val resolved =
+      try Bridge.resolve(df, Bridge.column(params.bind(parsed)))
+      catch {
+        case e: AnalysisException =>
+          fail("CER_TYPE_MISMATCH", s"Spark cannot use the predicate '${p.sql}': ${firstLine(e)}", p.offset)
+      }
+    refusal(resolved).foreach(what => fail("CER_UNSUPPORTED", s"a predicate cannot use $what: '${p.sql}'.", p.offset))
+    if (resolved.dataType != BooleanType)
+      fail("CER_TYPE_MISMATCH", s"the predicate '${p.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.", p.offset)
+  }
+
+  /** What Spark reads in an SQL text. It takes a word behind an expression for a name of it, as in a SELECT. */
+  private[sparkcer] def parse(sql: String, shown: String, offset: Int): Expression = {
+    def refuse(why: String) = fail("CER_SYNTAX", s"Spark cannot read $shown: $why", offset)
+    val parsed =
+      try Bridge.parse(df, sql)
+      catch { case e: AnalysisException => refuse(firstLine(e)) }
+    parsed match {
+      case Alias(_, name)       => refuse(s"'$name' at its end would be a name for it.")
+      case MultiAlias(_, names) => refuse(s"'${names.mkString(", ")}' at its end would be names for it.")
+      case e                    => e
+    }
+  }
+
+  private[sparkcer] def refusal(e: Expression): Option[String] =
+    if (e.exists(_.isInstanceOf[PythonUDF])) Some("a Python UDF")
+    else if (e.exists(_.isInstanceOf[SubqueryExpression])) Some("a subquery")
+    else if (e.exists(_.isInstanceOf[AggregateFunction])) Some("an aggregate")
+    else if (!e.deterministic) Some("a nondeterministic function")
+    else None
+
+  /** Spark's own words, without the place, which is one in the predicate and not in the query. */
+  private[sparkcer] def firstLine(e: AnalysisException): String =
+    e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?(; line \\d+ pos \\d+;?)?$", "")
+
+  // Columns
+
+  /** The column of a name in the query. */
+  private def column(n: Name, clause: String): StructField = {
+    val bare = n.value.stripPrefix("`").stripSuffix("`")
+    schema.find(f => same(f.name, bare)).getOrElse {
+      if (n.value.contains('.'))
+        fail("CER_UNSUPPORTED", s"$clause takes a column, not a field of one: '${n.value}'.", n.offset)
+      else unknown(bare, n.offset)
+    }
+  }
+
+  private def option(name: String, which: String): StructField =
+    schema
+      .find(f => same(f.name, name))
+      .getOrElse(
+        throw new CerException(
+          "CER_UNKNOWN_COLUMN",
+          s"[CER_UNKNOWN_COLUMN] $which='$name' is not a column. The columns are ${columns}.${CeqlException.suggestion(name, schema.fieldNames)}"
+        )
+      )
+
+  private def timeColumn(): StructField = {
+    val watermark = schema.find(_.metadata.contains(Binding.WatermarkDelay))
+    val fromWindow = query.within.collect { case Window.Attribute(_, a) => column(a, "WITHIN") }
+    val field = options.time.map(option(_, "time")).orElse(watermark).orElse(fromWindow).getOrElse {
+      // Timestamps and dates first.
+      val (times, numbers) =
+        schema.filter(f => Clock.supports(f.dataType)).partition(f => Clock(f.dataType).duration(0).isDefined)
+      val candidates = (times ++ numbers).map(f => s"time='${f.name}'")
+      val hint =
+        if (candidates.isEmpty) "No column has a type that could serve (a timestamp, a date or a number)."
+        else s"These could serve: ${candidates.mkString(", ")}."
+      throw new CerException(
+        "CER_NO_TIME",
+        s"[CER_NO_TIME] No time column is given and the events have no watermark. $hint"
+      )
+    }
+    if (!Clock.supports(field.dataType))
+      throw new CerException(
+        "CER_TYPE_MISMATCH",
+        s"[CER_TYPE_MISMATCH] The time column '${field.name}' is ${field.dataType.sql}, and must be a timestamp, a date or a number."
+      )
+    field
+  }
+
+  private def checkStreams(): Unit =
+    if (query.from.length > 1 && stream.isEmpty)
+      fail(
+        "CER_SEVERAL_STREAMS",
+        s"FROM names several streams, and this is one DataFrame. Give each its own: cer(query).over({${query.from.map(n => s"\"${n.value}\": …").mkString(", ")}}).",
+        query.from(1).offset
+      )
+
+  /** The output has fixed columns beside the variables: a name may stand once, as the session compares names. */
+  private def checkNames(): Unit = {
+    val fixed = if (program.counts) Vector("end", "matches") else Vector("match_id", "start", "end")
+    val names =
+      fixed ++ (if (options.lateRows) Vector("late") else Vector.empty) ++ keys.map(_.name) ++ program.columns.map(
+        _.variable
+      )
+    names.map(n => names.filter(same(_, n))).find(_.length > 1).foreach { twice =>
+      throw new CerException(
+        "CER_NAME_COLLISION",
+        s"[CER_NAME_COLLISION] Two columns of the output would be called ${twice.distinct.mkString("'", "' and '", "'")}. Give the variable another name with AS."
+      )
+    }
+  }
+
+  private def columns = schema.fieldNames.mkString(", ")
+
+  /** Where the query names a column, from an offset on. */
+  private[sparkcer] def place(name: String, offset: Int): Int = {
+    val named = ("(?U)(?<!\\w)" + Regex.quote(name) + "(?!\\w)").r
+    named.findFirstMatchIn(query.text.substring(offset)).fold(offset)(offset + _.start)
+  }
+
+  private[sparkcer] def unknown(name: String, offset: Int): Nothing =
+    fail(
+      "CER_UNKNOWN_COLUMN",
+      s"'$name' is not a column. The columns are $columns.${CeqlException.suggestion(name, schema.fieldNames)}",
+      offset
+    )
+
+  private def mismatch(offset: Int, what: String, needed: String, f: StructField): Nothing =
+    fail("CER_TYPE_MISMATCH", s"$what needs $needed, but the column '${f.name}' is ${f.dataType.sql}.", offset)
+
+  private[sparkcer] def fail(condition: String, problem: String, offset: Int): Nothing =
+    throw new CeqlException(condition, problem, query.text, offset)
+
+  private def quoted(name: String) = "`" + name.replace("`", "``") + "`"
+
+  def columnOf(f: StructField): Column = df(quoted(f.name))
+}
+
+private[sparkcer] object Binding {
+
+  /** Where Spark notes the delay of a watermark, in milliseconds. */
+  val WatermarkDelay: String = EventTimeWatermark.delayKey
+
+  /** A watermark that is noted elsewhere would be overlooked, and its stream read in another order. */
+  def checkWatermarks(plan: LogicalPlan, key: String): Unit = plan.foreach {
+    case w: EventTimeWatermark if !w.output.exists(_.metadata.contains(key)) =>
+      throw new CerException(
+        "CER_WATERMARK",
+        s"[CER_WATERMARK] This Spark does not note the watermark on '${w.eventTime.name}' as '$key' in the metadata of the column, where spark-cer looks for it: use a Spark that this spark-cer is made for."
+      )
+    case _ => ()
+  }
+}

@@ -1,0 +1,34 @@
+package sparkcer.internal.bind
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.types._
+
+/** Values in a form whose bytes are equal exactly when SQL's `=` says so: one zero and one NaN, and for strings of a
+  * collation its sort keys, which are also in its order.
+  */
+private[sparkcer] object Comparable {
+  def apply(e: Expression): Expression = Bridge.normalizedFloats(keyed(e))
+
+  private def keyed(e: Expression): Expression = e.dataType match {
+    case t if !hasCollation(t) => e
+    case _: StringType         => CollationKey(e)
+    case ArrayType(t, nulls)   =>
+      val element = NamedLambdaVariable("element", t, nulls)
+      ArrayTransform(e, LambdaFunction(keyed(element), Seq(element)))
+    case s: StructType =>
+      val fields = s.fields.toSeq.zipWithIndex.flatMap { case (f, i) =>
+        Seq(Literal(f.name), keyed(GetStructField(e, i, Some(f.name))))
+      }
+      val struct = CreateNamedStruct(fields)
+      if (e.nullable) If(IsNull(e), Literal(null, struct.dataType), struct) else struct
+    case _ => e
+  }
+
+  private def hasCollation(t: DataType): Boolean = t match {
+    case s: StringType   => !Bridge.isBinary(s)
+    case ArrayType(e, _) => hasCollation(e)
+    case s: StructType   => s.exists(f => hasCollation(f.dataType))
+    case _               => false
+  }
+}

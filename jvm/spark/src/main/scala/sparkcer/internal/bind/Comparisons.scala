@@ -1,0 +1,86 @@
+package sparkcer.internal.bind
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  BaseOrdering,
+  BasePredicate,
+  BoundReference,
+  Expression,
+  GenericInternalRow,
+  GetStructField,
+  Predicate,
+  RowOrdering,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.unsafe.Platform
+
+import sparkcer.engine.correlate.Correlation
+import sparkcer.internal.prepare.Payload
+
+/** What a query compares of several events, bound to the row of an event's payload. It is sent to tasks as it is.
+  *
+  * @param terms
+  *   for each term of the program an expression over that row, in the normal form of [[Comparable]]
+  * @param tests
+  *   for each expression of the program a condition over rows: one for each of its events
+  */
+final case class Comparisons(terms: Vector[Expression], tests: Vector[Expression]) {
+
+  /** The columns of the payload that they read. */
+  def columns: Set[Int] = Comparisons.columns(terms, tests)
+}
+
+object Comparisons {
+  val None: Comparisons = Comparisons(Vector.empty, Vector.empty)
+
+  private def columns(terms: Seq[Expression], tests: Seq[Expression]): Set[Int] =
+    (terms.flatMap(_.collect { case BoundReference(i, _, _) => i }) ++
+      tests.flatMap(_.collect { case GetStructField(_: BoundReference, i, _) => i })).toSet
+}
+
+/** Values and truths of events from their payloads, for one thread. All of it is generated code where Spark has it. */
+final private[sparkcer] class Compared(comparisons: Comparisons, fields: Int) extends Correlation {
+  private val row = new UnsafeRow(fields)
+  private val projections: Array[UnsafeProjection] = comparisons.terms.map(UnsafeProjection.create(_)).toArray
+  private val orderings = new Array[BaseOrdering](projections.length)
+  private val (left, right) = (new UnsafeRow(1), new UnsafeRow(1))
+  private val tests: Array[BasePredicate] = comparisons.tests.map(Predicate.create).toArray
+
+  // The events of each test.
+  private val rows = new Array[Array[UnsafeRow]](tests.length)
+  private val joined = new Array[InternalRow](tests.length)
+
+  /** The row of one value, which is its own and never NULL. */
+  def value(term: Int, event: Array[Byte]): Array[Byte] = {
+    point(row, event)
+    val found = projections(term)(row)
+    if (found.isNullAt(0)) null
+    else {
+      val bytes = new Array[Byte](found.getSizeInBytes)
+      found.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET.toLong)
+      bytes
+    }
+  }
+
+  def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int = {
+    if (orderings(term) == null)
+      orderings(term) = RowOrdering.createNaturalAscendingOrdering(Seq(comparisons.terms(term).dataType))
+    left.pointTo(a, a.length)
+    right.pointTo(b, b.length)
+    orderings(term).compare(left, right)
+  }
+
+  def test(expression: Int, events: Array[Array[Byte]]): Boolean = {
+    if (rows(expression) == null) {
+      rows(expression) = Array.fill(events.length)(new UnsafeRow(fields))
+      joined(expression) = new GenericInternalRow(rows(expression).toArray[Any])
+    }
+    var i = 0
+    while (i < events.length) { point(rows(expression)(i), events(i)); i += 1 }
+    tests(expression).eval(joined(expression))
+  }
+
+  private def point(row: UnsafeRow, payload: Array[Byte]): Unit =
+    row.pointTo(payload, Platform.BYTE_ARRAY_OFFSET + Payload.Head.toLong, payload.length - Payload.Head)
+}

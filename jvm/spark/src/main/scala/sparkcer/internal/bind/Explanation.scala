@@ -1,0 +1,32 @@
+package sparkcer.internal.bind
+
+import sparkcer.Cer
+import sparkcer.engine.ceql.{Consume, Query, Window}
+import sparkcer.engine.evaluate.Program
+import sparkcer.engine.explain.Explain
+
+/** A query's plan in words: what the engine says of itself, and how Spark runs it. */
+object Explanation {
+
+  def apply(query: String): String = Cer.inWords {
+    val program = Program(query)
+    s"${Explain(program)}\n\nOn Spark\n" + (tasks(program.query) ++ state(program.query)).map("  " + _).mkString("\n")
+  }
+
+  private def tasks(q: Query): Vector[String] = {
+    val bounded = q.within.exists(!_.isInstanceOf[Window.Events])
+    if (q.consumeBy == Consume.Any)
+      Vector("one task reads all events, because CONSUME BY ANY puts all of them in order")
+    else if (q.partitionBy.nonEmpty) Vector(s"in parallel by ${q.partitionBy.map(_.value).mkString(", ")}")
+    else if (bounded && q.consumeBy == Consume.None)
+      Vector("a batch runs in parallel by slices of time", "a stream runs on one task: PARTITION BY makes it parallel")
+    else Vector("one task reads all events: PARTITION BY makes it parallel")
+  }
+
+  private def state(q: Query): Vector[String] = q.within match {
+    case None => Vector("a stream keeps its state for ever: WITHIN bounds it, or idle='7 days' drops silent keys")
+    case Some(_: Window.Events) =>
+      Vector("a stream keeps the state of every key it met: idle='7 days' drops silent ones")
+    case _ => Vector("a stream with a watermark forgets a key when its window has passed")
+  }
+}

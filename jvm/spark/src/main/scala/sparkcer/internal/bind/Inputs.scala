@@ -1,0 +1,156 @@
+package sparkcer.internal.bind
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.types._
+
+import sparkcer.TypeColumn
+import sparkcer.engine.ceql.{CeqlException, Name, Query, Window}
+
+/** The inputs of a query, each under its name in FROM, as the one DataFrame that all the rest works on: all columns by
+  * name, NULL where an input has none; the type of each event, which is the FROM name in an input without a type
+  * column; and the FROM name itself in a hidden column, for `S>R`. Events of the same time are in the order of FROM.
+  */
+final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], options: Options) {
+  private val same = Bridge.sameName(inputs.head._2)
+  private val typeName = Types.column(query, options.eventType)
+
+  /** Where the type of each event is shown. A column that has something else in it stays as it is. */
+  private val shownType =
+    typeName.orElse(Some(Types.Usual).filter(name => inputs.forall(i => field(i._2, name).isEmpty)))
+
+  private def merged: DataFrame = {
+    checkKinds()
+    checkWatermarks()
+    checkShared()
+    checkTypes()
+    Types.mustBePossible(
+      query,
+      inputs.map { case (name, df) => Input(name.value, df.schema, typeName.exists(field(df, _).isDefined)) }
+    )
+    inputs.map { case (name, df) => prepared(name.value, df) }.reduceLeft(_.unionByName(_, allowMissingColumns = true))
+  }
+
+  private def prepared(name: String, df: DataFrame): DataFrame = {
+    val typed = shownType.filter(field(df, _).isEmpty).fold(df)(df.withColumn(_, lit(name)))
+    typed.withColumn(Inputs.Hidden, lit(name).as(Inputs.Hidden, marked))
+  }
+
+  private lazy val marked = {
+    val unusedType = typeName.isEmpty && inputs.exists(i => field(i._2, Types.Usual).isDefined)
+    new MetadataBuilder().putBoolean(Inputs.Mark, value = true).putBoolean(Inputs.UnusedType, unusedType).build()
+  }
+
+  private def field(df: DataFrame, name: String): Option[StructField] = df.schema.find(f => same(f.name, name))
+
+  private def checkKinds(): Unit = {
+    val (streams, batches) = inputs.partition(_._2.isStreaming)
+    for ((s, _) <- streams.headOption; (b, _) <- batches.headOption)
+      fail(
+        "CER_UNSUPPORTED",
+        s"${s.value} is a stream and ${b.value} is a batch, and all inputs must be of one kind: read ${b.value} with spark.readStream too, or both with spark.read."
+      )
+  }
+
+  /** What is known to be past is what is past in every input. */
+  private def checkWatermarks(): Unit = {
+    val columns = inputs.map { case (name, df) =>
+      name.value -> df.schema.find(_.metadata.contains(Binding.WatermarkDelay)).map(_.name)
+    }
+    for ((first, Some(column)) <- columns.find(_._2.isDefined)) columns.foreach {
+      case (without, None) if inputs.head._2.isStreaming =>
+        fail(
+          "CER_WATERMARK",
+          s"$first has a watermark on '$column' and $without has none: add $without.withWatermark(\"$column\", …)."
+        )
+      case (other, Some(another)) if !same(column, another) =>
+        fail(
+          "CER_WATERMARK",
+          s"The watermark of $first is on '$column' and that of $other on '$another', and events are merged by one time column: rename one of them."
+        )
+      case _ => ()
+    }
+  }
+
+  /** Columns without which the events of an input would be left out in silence. */
+  private def checkShared(): Unit = {
+    val watermark = inputs.head._2.schema.find(_.metadata.contains(Binding.WatermarkDelay)).map(_.name)
+    val window = query.within.collect { case Window.Attribute(_, a) => a.value }
+    val shared =
+      options.time.orElse(watermark).orElse(window).map(_ -> "the time of the events").toVector ++
+        options.order.map(_ -> "their order") ++ query.partitionBy.map(_.value -> "in PARTITION BY")
+    for {
+      (column, what) <- shared if inputs.exists(i => field(i._2, column).isDefined)
+      (name, df) <- inputs.find(i => field(i._2, column).isEmpty)
+    } fail(
+      "CER_UNKNOWN_COLUMN",
+      s"'$column', $what, is not a column of ${name.value}. Its columns are ${df.columns.mkString(", ")}.${CeqlException.suggestion(column, df.columns)}"
+    )
+    options.eventType match {
+      case TypeColumn.Named(name) if inputs.forall(i => field(i._2, name).isEmpty) =>
+        fail("CER_UNKNOWN_COLUMN", s"type='$name' is not a column of ${inputs.map(_._1.value).mkString(" or ")}.")
+      case _ => ()
+    }
+  }
+
+  private def checkTypes(): Unit = {
+    for ((name, df) <- inputs; f <- typeName.flatMap(field(df, _)) if f.dataType != StringType)
+      fail(
+        "CER_TYPE_MISMATCH",
+        s"The type column '${f.name}' of ${name.value} is ${f.dataType.sql}, and must be STRING."
+      )
+    for {
+      (second, i) <- inputs.zipWithIndex
+      first <- inputs.take(i)
+      f <- first._2.schema
+      g <- field(second._2, f.name)
+    } if (f.dataType.catalogString != g.dataType.catalogString)
+      fail(
+        "CER_TYPE_MISMATCH",
+        s"The column '${f.name}' is ${f.dataType.sql} in ${first._1.value} and ${g.dataType.sql} in ${second._1.value}: cast one of them, or give it another name."
+      )
+  }
+
+  private def fail(condition: String, problem: String): Nothing =
+    throw new CerException(condition, s"[$condition] $problem")
+}
+
+object Inputs {
+
+  /** One DataFrame for all inputs; the only one of a query with one name in FROM as it is. */
+  def merge(query: Query, inputs: Map[String, DataFrame], options: Options): DataFrame = {
+    val names = query.from.map(_.value)
+    query.from.diff(query.from.distinct).headOption.foreach { twice =>
+      throw new CeqlException("CER_UNKNOWN_STREAM", s"FROM names ${twice.value} twice.", query.text, twice.offset)
+    }
+    inputs.keys.toVector.sorted.find(!names.contains(_)).foreach { unknown =>
+      throw new CerException(
+        "CER_UNKNOWN_STREAM",
+        s"[CER_UNKNOWN_STREAM] '$unknown' is not in FROM, which names ${names.mkString(", ")}.${CeqlException.suggestion(unknown, names)}"
+      )
+    }
+    query.from.find(n => !inputs.contains(n.value)).foreach { missing =>
+      throw new CeqlException(
+        "CER_UNKNOWN_STREAM",
+        s"FROM names ${missing.value}, and over() has no DataFrame for it.",
+        query.text,
+        missing.offset
+      )
+    }
+    if (names.length == 1) inputs(names.head)
+    else new Inputs(query, query.from.map(n => n -> inputs(n.value)), options).merged
+  }
+
+  /** The column with the FROM name of each event, if there are several inputs. */
+  def streamOf(schema: StructType): Option[StructField] = schema.find(isStream)
+
+  def isStream(f: StructField): Boolean = f.metadata.contains(Mark)
+
+  /** Has an input a column `type` that is not the type column? */
+  def hasUnusedType(stream: StructField): Boolean = stream.metadata.getBoolean(UnusedType)
+
+  private val Hidden = "__cer_stream"
+  private val Mark = "spark.cer.stream"
+  private val UnusedType = "spark.cer.unused_type"
+}

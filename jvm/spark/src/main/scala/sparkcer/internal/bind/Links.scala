@@ -1,0 +1,225 @@
+package sparkcer.internal.bind
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.trees.TreePattern
+import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.types._
+
+import sparkcer.engine.ceql.{Correlations, Link, Operator, Term}
+
+/** The tests between events of a query, as Spark SQL over the columns of events. The events of a test are structs side
+  * by side, one for each of its parts, so that Spark itself finds the types and the casts.
+  */
+final private[sparkcer] class Links(b: Binding) {
+  import Links._
+
+  private val program = b.program
+  private val parts = program.links.map(l => math.max(2, l.variables.length + 1) max terms(l).length).maxOption
+  private lazy val events = Bridge.empty(
+    b.df,
+    StructType((0 until parts.getOrElse(0)).map(i => StructField(part(i), b.schema, nullable = false)))
+  )
+
+  private val links: Vector[(Vector[Expression], Vector[Expression])] = program.links.map {
+    case l @ Link.Compare(left, operator, right)         => (compared(l, Vector(left, right), operator), Vector.empty)
+    case l @ Link.Consecutive(before, operator, current) =>
+      (compared(l, Vector(before, current), operator), Vector.empty)
+    case l @ Link.Same(terms)        => (same(l, terms), Vector.empty)
+    case expression: Link.Expression => (Vector.empty, Vector(test(expression)))
+  }
+
+  /** Over the columns of `events`. */
+  private val (values, tests) = {
+    val values = links.flatMap(_._1)
+    val all = if (links.isEmpty) Nil else Bridge.evaluable(events, values.map(Comparable(_)) ++ links.flatMap(_._2))
+    all.toVector.splitAt(values.length)
+  }
+
+  /** The columns of events that are compared. */
+  val columns: Set[String] =
+    (values ++ tests).flatMap(_.collect { case Column(_, f) => b.schema(f).name }).toSet
+
+  /** Over the row of an event's payload, which has these columns. */
+  def over(shown: StructType): Comparisons = {
+    def place(f: Int) = shown.fieldIndex(b.schema(f).name)
+    Comparisons(
+      values.map(_.transform { case Column(_, f) =>
+        val i = place(f)
+        BoundReference(i, shown(i).dataType, shown(i).nullable)
+      }),
+      tests.map(_.transform { case Column(i, f) =>
+        GetStructField(BoundReference(i, shown, nullable = false), place(f), Some(b.schema(f).name))
+      })
+    )
+  }
+
+  private object Column {
+
+    /** The part and the number of a column. */
+    def unapply(e: Expression): Option[(Int, Int)] = e match {
+      case GetStructField(a: AttributeReference, f, _) if a.name.startsWith(Prefix) =>
+        Some((a.name.stripPrefix(Prefix).toInt, f))
+      case _ => None
+    }
+  }
+
+  private def compared(l: Link, terms: Vector[Term], operator: Operator): Vector[Expression] = {
+    val sides = terms.zipWithIndex.map { case (t, i) => (side(l, t, i), t) }
+    val (left, right) = (sides(0)._1._1, sides(1)._1._1)
+    val comparison = operator match {
+      case Operator.Equal | Operator.NotEqual => EqualTo(left, right)
+      case Operator.Less                      => LessThan(left, right)
+      case Operator.LessEqual                 => LessThanOrEqual(left, right)
+      case Operator.Greater                   => GreaterThan(left, right)
+      case Operator.GreaterEqual              => GreaterThanOrEqual(left, right)
+    }
+    val resolved =
+      try Bridge.resolve(events, Bridge.column(comparison))
+      catch { case _: AnalysisException => mismatch(l, sides.map { case ((_, typed), t) => (t, typed) }) }
+    resolved match {
+      case BinaryComparison(a, c) => Vector(a, c)
+      case other                  => throw new IllegalStateException(s"not a comparison: $other")
+    }
+  }
+
+  /** All values in one type, in which they are equal exactly when each two are in the type that SQL compares them in.
+    */
+  private def same(l: Link, terms: Vector[Term]): Vector[Expression] = {
+    val sides = terms.zipWithIndex.map { case (t, i) => (t, side(l, t, i)._2) }
+    val types = sides.map(_._2.dataType).distinct
+    val all = sides.map(_._2)
+    if (types.length == 1) {
+      compared(l, Vector(terms.head, terms.last), Operator.Equal): Unit
+      all
+    } else {
+      val common = terms.tail.foldLeft(all.head) { (widest, t) =>
+        val other = sides(terms.indexOf(t))._2
+        try
+          Bridge.resolve(events, Bridge.column(EqualTo(widest, other))) match {
+            case BinaryComparison(a, _) => a
+            case other                  => throw new IllegalStateException(s"not a comparison: $other")
+          }
+        catch { case _: AnalysisException => mismatch(l, Vector((terms.head, widest), (t, other))) }
+      }
+      sides.find(s => !keepsValues(s._2.dataType, common.dataType)).foreach { case (t, e) =>
+        b.fail(
+          "CER_TYPE_MISMATCH",
+          s"${l.show} would compare '${t.shown}', which is ${e.dataType.sql}, as ${common.dataType.sql}, and that can make different values equal: cast the columns to one type.",
+          l.offset
+        )
+      }
+      all.map(e => if (e.dataType == common.dataType) e else cast(e, common.dataType))
+    }
+  }
+
+  private def cast(e: Expression, to: DataType): Expression =
+    Bridge.resolve(events, Bridge.column(Cast(e, to)))
+
+  /** A term, not resolved and resolved. */
+  private def side(l: Link, t: Term, i: Int): (Expression, Expression) = {
+    val parsed = placed(parse(l, t.sql), part(i) +: _)
+    checkColumns(l, parsed)
+    val bound = b.params.bind(parsed)
+    (bound, resolve(l, bound, t.shown))
+  }
+
+  private def test(l: Link.Expression): Expression = {
+    def index(variable: String) = if (variable == Link.Prev) l.variables.length else l.variables.indexOf(variable)
+    val parsed =
+      if (l.own.isEmpty) placed(parse(l, l.sql), names => part(index(names.head)) +: names.tail)
+      else
+        placed(
+          parse(l, Correlations.renamed(l, x => part(index(x)))),
+          names => if (names.head.startsWith(Prefix)) names else part(0) +: names
+        )
+    checkColumns(l, parsed)
+    val resolved = resolve(l, b.params.bind(parsed), l.sql)
+    if (resolved.dataType != BooleanType)
+      b.fail(
+        "CER_TYPE_MISMATCH",
+        s"the predicate '${l.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.",
+        l.offset
+      )
+    resolved
+  }
+
+  private def parse(l: Link, sql: String): Expression = b.parse(sql, s"'${l.show}'", l.offset)
+
+  private def resolve(l: Link, e: Expression, shown: String): Expression = {
+    val resolved =
+      try Bridge.resolve(events, Bridge.column(e))
+      catch {
+        case e: AnalysisException =>
+          b.fail("CER_TYPE_MISMATCH", s"Spark cannot use '$shown': ${words(l, e)}", l.offset)
+      }
+    val whole = resolved.collect { case a: AttributeReference => a }.length !=
+      resolved.collect { case Column(_, _) => () }.length
+    val refused =
+      if (whole) Some("an event as a whole: name its columns")
+      else if (resolved.containsPattern(TreePattern.CURRENT_LIKE)) Some("the current time")
+      else b.refusal(resolved)
+    refused.foreach(what => b.fail("CER_UNSUPPORTED", s"a test between events cannot use $what: '$shown'.", l.offset))
+    resolved
+  }
+
+  /** Spark's words, with the query's names. */
+  private def words(l: Link, e: AnalysisException): String = {
+    val names = l match {
+      case Link.Compare(left, _, right) => Vector(left.variable, right.variable)
+      case Link.Same(terms)             => terms.map(_.variable)
+      case l: Link.Consecutive          => Vector(Link.Prev) ++ l.variables
+      case l: Link.Expression           => l.variables :+ Link.Prev
+    }
+    names.indices.foldLeft(b.firstLine(e))((text, i) => text.replace(part(i), names(i)))
+  }
+
+  private def checkColumns(l: Link, e: Expression): Unit = e.foreach {
+    case UnresolvedAttribute(_ +: name +: _) if !b.schema.exists(f => b.same(f.name, name)) =>
+      b.unknown(name, b.place(name, l.offset))
+    case _ => ()
+  }
+
+  private def mismatch(l: Link, sides: Vector[(Term, Expression)]): Nothing = {
+    val types = sides.map { case (t, side) => s"'${t.shown}' is ${side.dataType.sql}" }.mkString(" and ")
+    b.fail("CER_TYPE_MISMATCH", s"Spark SQL cannot compare these: $types.", l.offset)
+  }
+
+  /** Puts attributes where the events of a test stand; the arguments of lambda functions are none. */
+  private def placed(
+      e: Expression,
+      at: Seq[String] => Seq[String],
+      arguments: Seq[String] = Nil
+  ): Expression = e match {
+    case UnresolvedAttribute(names) => UnresolvedAttribute(at(names))
+    case UnresolvedNamedLambdaVariable(names) if !arguments.exists(b.same(_, names.head)) =>
+      UnresolvedNamedLambdaVariable(at(names))
+    case f: LambdaFunction =>
+      val own = f.arguments.collect { case UnresolvedNamedLambdaVariable(names) => names.head }
+      f.copy(function = placed(f.function, at, arguments ++ own))
+    case other => other.mapChildren(placed(_, at, arguments))
+  }
+}
+
+private[sparkcer] object Links {
+  private val Prefix = "__cer_event_"
+
+  private def part(i: Int): String = s"$Prefix$i"
+
+  private def terms(l: Link): Vector[Term] = l match {
+    case Link.Same(terms) => terms
+    case _                => Vector.empty
+  }
+
+  /** Are values of a type different in another one whenever they are? */
+  private def keepsValues(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (a, b) if a == b                                             => true
+    case (ByteType | ShortType | IntegerType | FloatType, DoubleType) => true
+    case (ByteType | ShortType, FloatType)                            => true
+    case (_, FloatType | DoubleType | _: StringType)                  => false
+    case (_: StringType, _)                                           => false
+    case (_: DateType, TimestampType | TimestampNTZType)              => true
+    case (a, b)                                                       => Cast.canUpCast(a, b)
+  }
+}

@@ -1,0 +1,67 @@
+package sparkcer.internal.bind
+
+import sparkcer.TypeColumn
+
+/** What a call says beside the query.
+  *
+  * @param time
+  *   the column that orders the events; without it the attribute of WITHIN n [a], or the watermark's column
+  * @param eventType
+  *   the column with an event's type
+  * @param order
+  *   a column that decides between events of the same time
+  * @param lateRows
+  *   whether events that come too late are rows of the result, in a column `late`, or only counted
+  * @param idle
+  *   how long a key of a stream may be silent before its state is dropped: an interval such as `7 days`, or a number
+  *   where the time column is one
+  * @param snapshots
+  *   whether a stream keeps what a [[Snapshot]] needs: the events of the last two windows
+  * @param params
+  *   the values of the query's `:name` parameters
+  */
+final case class Options(
+    time: Option[String] = None,
+    eventType: TypeColumn = TypeColumn.Default,
+    order: Option[String] = None,
+    lateRows: Boolean = false,
+    idle: Option[String] = None,
+    snapshots: Boolean = false,
+    params: Map[String, Any] = Map.empty
+)
+
+object Options {
+
+  /** What a call in Scala or Python says, where null says nothing, but of the type column that there is none. */
+  def of(
+      time: String,
+      eventType: TypeColumn,
+      order: String,
+      lateRows: Boolean,
+      idle: String,
+      snapshots: Boolean,
+      params: Map[String, Any]
+  ): Options = Options(
+    Option(time),
+    Option(eventType).getOrElse(TypeColumn.None),
+    Option(order),
+    lateRows,
+    Option(idle),
+    snapshots,
+    params
+  )
+
+  /** The names of those that are texts, in SQL and in the messages of Spark Connect. */
+  val Names: Set[String] = Set("time", "type", "order", "late", "idle", "snapshots")
+
+  /** From texts by their names; a type column that is null is none. */
+  def named(texts: Map[String, String], params: Map[String, Any]): Options = Options(
+    texts.get("time"),
+    texts.get("type").fold[TypeColumn](TypeColumn.Default)(TypeColumn.of),
+    texts.get("order"),
+    texts.get("late").contains("rows"),
+    texts.get("idle"),
+    texts.get("snapshots").contains("true"),
+    params
+  )
+}

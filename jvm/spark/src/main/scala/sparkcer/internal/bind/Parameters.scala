@@ -1,0 +1,82 @@
+package sparkcer.internal.bind
+
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
+import org.apache.spark.sql.catalyst.analysis.NamedParameter
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.types.NumericType
+
+import sparkcer.engine.ceql.{CeqlException, Name, Parameters => Places, Query}
+
+/** The values of a query's `:name` parameters, as typed literals: none of them is ever part of a text that is parsed.
+  */
+final class Parameters private (values: Map[String, Literal], val quantities: Map[String, BigDecimal]) {
+
+  /** An expression with the values in it. */
+  def bind(e: Expression): Expression = e.transform { case NamedParameter(name) => values(name) }
+
+  /** All of them, for people, and to tell one use of a query from another. */
+  val text: String = values.toVector.sortBy(_._1).map { case (name, v) => s":$name = ${v.sql}" }.mkString(", ")
+}
+
+object Parameters {
+
+  /** @param supplied
+    *   values as [[org.apache.spark.sql.functions.lit]] takes them, or literal columns
+    */
+  def apply(df: DataFrame, query: Query, supplied: Map[String, Any]): Parameters = {
+    val numbers = Places.quantities(query)
+    val places = numbers ++ Places.predicates(query).flatMap { p =>
+      val names = named(df, p.sql).distinct
+      names.map(n => Name(n)(p.offset + math.max(0, p.sql.indexOf(s":$n"))))
+    }
+    places.find(p => !supplied.contains(p.value)).foreach(missing(query, _, supplied.keySet -- places.map(_.value)))
+    supplied.keys.toVector.sorted.find(n => !places.exists(_.value == n)).foreach(unused(_, places))
+    val values = supplied.map { case (name, v) => name -> literal(df, name, v) }
+    new Parameters(values, numbers.map(p => p.value -> number(query, p, values(p.value))).toMap)
+  }
+
+  /** The parameters of a predicate. If Spark cannot read it, that is said where it is bound to the columns. */
+  private def named(df: DataFrame, sql: String): Seq[String] =
+    try Bridge.parse(df, sql).collect { case NamedParameter(name) => name }
+    catch { case _: AnalysisException => Nil }
+
+  private def literal(df: DataFrame, name: String, value: Any): Literal = {
+    val column = value match { case c: Column => c; case v => lit(v) }
+    scala.util.Try(Bridge.resolve(df, column)).toOption match {
+      case Some(l: Literal) => l
+      case _                => fail(s"The value of :$name is no literal of Spark SQL: $value.")
+    }
+  }
+
+  private def number(query: Query, p: Name, value: Literal): BigDecimal =
+    Some(value)
+      .filter(v => v.dataType.isInstanceOf[NumericType] && v.value != null)
+      .flatMap(v => scala.util.Try(BigDecimal(v.value.toString)).toOption) // not a NaN
+      .getOrElse(
+        throw new CeqlException(
+          "CER_PARAMETER",
+          s"LIMIT and WITHIN take a number, and :${p.value} is ${value.sql}, ${value.dataType.sql}.",
+          query.text,
+          p.offset
+        )
+      )
+
+  private def missing(query: Query, p: Name, others: Set[String]): Unit = {
+    val advice =
+      if (others.isEmpty) s"""Give it one with params={"${p.value}": …}."""
+      else s"params has ${others.toVector.sorted.mkString(", ")}.${CeqlException.suggestion(p.value, others)}"
+    throw new CeqlException("CER_PARAMETER", s"the parameter :${p.value} has no value. $advice", query.text, p.offset)
+  }
+
+  private def unused(name: String, places: Seq[Name]): Unit = {
+    val known = places.map(_.value).distinct
+    fail(
+      s"params has '$name', but the query has no :$name. " +
+        (if (known.isEmpty) "It has no parameters." else known.mkString("Its parameters are :", ", :", "."))
+    )
+  }
+
+  private def fail(problem: String): Nothing = throw new CerException("CER_PARAMETER", s"[CER_PARAMETER] $problem")
+}

@@ -1,0 +1,96 @@
+package sparkcer.internal.bind
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.cerbridge.CerException
+import org.apache.spark.sql.types.{StringType, StructType}
+
+import sparkcer.{Cer, TypeColumn}
+import sparkcer.engine.ceql.{CeqlException, Formula, Query}
+
+/** An input under its name in FROM, and whether one of its columns has the types of its events. */
+final private[sparkcer] case class Input(name: String, schema: StructType, typed: Boolean)
+
+/** The names of types in a pattern, and the events that can have them. */
+private[sparkcer] object Types {
+
+  /** The name of the type column, if there can be one. */
+  def column(query: Query, said: TypeColumn): Option[String] = said match {
+    case TypeColumn.Named(name) => Some(name)
+    case TypeColumn.None        => None
+    case TypeColumn.Default     =>
+      val from = query.from.map(_.value).toSet
+      if (atoms(query).forall(a => from(a.eventType))) None else Some(Usual)
+  }
+
+  /** The name of the type column where nobody says another. */
+  val Usual = "type"
+
+  private def atoms(query: Query): Vector[Formula.Atom] =
+    query.where.subformulas.collect { case a: Formula.Atom => a }.toVector
+
+  /** Refuses a name that no event can have as its type. An input without a type column has its FROM name as the type of
+    * its events, and no other.
+    */
+  def mustBePossible(query: Query, inputs: Vector[Input]): Unit = atoms(query).foreach { a =>
+    val from = inputs.filter(i => a.stream.forall(_ == i.name))
+    if (!from.exists(i => i.typed || i.name == a.eventType)) impossible(query, a, from)
+  }
+
+  private def impossible(query: Query, a: Formula.Atom, from: Vector[Input]): Nothing = {
+    val names = from.map(_.name)
+    val why =
+      if (from.length == 1) s"${names.head} has no type column, so the type of all its events is '${names.head}'"
+      else s"${names.mkString(", ")} have no type column, so the type of an event is the name of its input"
+    val columns = from.flatMap(_.schema.filter(_.dataType == StringType)).map(f => s"type='${f.name}'").distinct
+    val advice =
+      if (columns.isEmpty)
+        s"Write ${names.mkString(" or ")} in the pattern; no column is a STRING and could be the type column."
+      else
+        s"Name the type column (these could serve: ${columns.mkString(", ")}), or write ${names.mkString(" or ")} in the pattern."
+    throw new CeqlException(
+      "CER_UNKNOWN_TYPE",
+      s"no event has the type '${a.eventType}': $why. $advice${CeqlException.suggestion(a.eventType, names)}",
+      query.text,
+      a.offset
+    )
+  }
+
+  /** Refuses a query with types that none of these events has. It reads the types of all events. */
+  def mustOccur(df: DataFrame, text: String, options: Options): Unit = Cer.inWords {
+    if (df.isStreaming)
+      throw new CerException(
+        "CER_UNSUPPORTED",
+        "[CER_UNSUPPORTED] To find the types that never occur all events are read, and these are a stream: give a batch of them."
+      )
+    val b = Cer.bind(df, text, options)
+    val query = b.program.query
+    val wanted = atoms(query).distinct
+    val kinds = df.select(b.streamName.as("stream"), b.typeName.as("type")).distinct()
+    def pairs(rows: DataFrame) = rows.collect().map(r => (r.getString(0), r.getString(1))).toVector
+    def of(a: Formula.Atom, found: Vector[(String, String)]) =
+      found.collect { case (s, t) if a.stream.forall(_ == s) => t }.distinct
+    val met = pairs(kinds.where(kinds("type").isin(wanted.map(_.eventType).distinct: _*)))
+    val missing = wanted.filterNot(a => of(a, met).contains(a.eventType))
+    if (missing.nonEmpty) {
+      val others = pairs(kinds.where(kinds("type").isNotNull).orderBy("type", "stream").limit(MostRead))
+      val named = missing.map { a =>
+        s"'${a.variable}'" + CeqlException.nearest(a.eventType, of(a, others)).fold("")(n => s" (did you mean '$n'?)")
+      }
+      val types = others.map(_._2).distinct
+      val there =
+        if (types.isEmpty) "No event has a type."
+        else if (types.length > MostShown) s"Types that occur are ${types.take(MostShown).mkString(", ")} and others."
+        else s"The types that occur are ${types.mkString(", ")}."
+      throw new CeqlException(
+        "CER_UNKNOWN_TYPE",
+        s"no event has the type ${named.mkString(" or ")}. $there",
+        query.text,
+        missing.head.offset
+      )
+    }
+  }
+
+  /** How many types are looked at for one that is near, and how many are shown. */
+  private val MostRead = 10000
+  private val MostShown = 20
+}

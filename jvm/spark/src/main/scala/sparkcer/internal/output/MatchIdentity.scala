@@ -1,0 +1,79 @@
+package sparkcer.internal.output
+
+import org.apache.spark.sql.catalyst.expressions.XXH64
+import org.apache.spark.unsafe.Platform
+
+import sparkcer.engine.evaluate.{Matches, Substream}
+
+/** A hash of the query, the key, the ends of the interval and each bound event with its variables: the same in a batch
+  * and a stream, whatever the cut. 128 bits, as two hashes of 64 with nothing in common but the input.
+  *
+  * The bytes of an event are hashed once, and not for each match it is in.
+  */
+final private[sparkcer] class MatchIdentity(fingerprint: Long) {
+  import MatchIdentity._
+
+  private val payloads = new Array[Array[Byte]](Slots)
+  private val highs = new Array[Long](Slots)
+  private val lows = new Array[Long](Slots)
+
+  private var key: Array[Byte] = _
+  private var keyHigh = 0L
+  private var keyLow = 0L
+
+  private val digits = new Array[Byte](32)
+  private var high = 0L
+  private var low = 0L
+
+  /** As 32 hexadecimal digits, which the next call overwrites. */
+  def apply(k: Array[Byte], substream: Substream, m: Matches): Array[Byte] = {
+    if (key ne k) {
+      key = k
+      keyHigh = hash(k, fingerprint)
+      keyLow = hash(k, ~fingerprint)
+    }
+    high = keyHigh
+    low = keyLow
+    add(m.start, 0L, substream)
+    add(m.end, 0L, substream)
+    var i = m.length - 1
+    while (i >= 0) {
+      add(m.event(i), m.label(i).toLong, substream)
+      i -= 1
+    }
+    write(high, 0)
+    write(low, 16)
+    digits
+  }
+
+  /** Adds an event: what stands before it is the seed, so order matters. */
+  private def add(event: Int, label: Long, substream: Substream): Unit = {
+    val slot = event & (Slots - 1)
+    val p = substream.payload(event)
+    if (payloads(slot) ne p) {
+      payloads(slot) = p
+      highs(slot) = hash(p, fingerprint)
+      lows(slot) = hash(p, ~fingerprint)
+    }
+    high = XXH64.hashLong(highs(slot) + label, high)
+    low = XXH64.hashLong(lows(slot) + label, low)
+  }
+
+  private def hash(bytes: Array[Byte], seed: Long): Long =
+    XXH64.hashUnsafeBytes(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length, seed)
+
+  private def write(n: Long, at: Int): Unit = {
+    var i = 0
+    while (i < 16) {
+      digits(at + i) = Digits(((n >>> (60 - 4 * i)) & 15).toInt)
+      i += 1
+    }
+  }
+}
+
+private[sparkcer] object MatchIdentity {
+
+  /** Events whose hashes are remembered, by their number: about a window of them. */
+  private val Slots = 4096
+  private val Digits = "0123456789abcdef".getBytes
+}

@@ -1,0 +1,101 @@
+package sparkcer.internal.stream
+
+import java.util.UUID
+import java.util.concurrent.{Executors, TimeUnit}
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.streaming.StreamingQueryListener
+
+/** The buckets whose engines are alive on this executor, so that a micro-batch need not load what the last one left.
+  *
+  * It cannot give a wrong answer. A bucket is taken out while a task works on it, so no two tasks see the same one; and
+  * the head of its log, which has a random part, is compared with the head in the state store, so that an engine which
+  * worked for an attempt that never committed (a retry, a speculative twin, a task thought dead) is found out and let
+  * go.
+  *
+  * An executor is not told when a query ends. So engines that nobody has asked for in a while leave: those of a query
+  * that has ended, or went on elsewhere, and those of a query whose micro-batches are far apart, which then loads them.
+  * In local mode [[Ended]] tells at once.
+  *
+  * @param idleMillis
+  *   how long an engine may wait for its next micro-batch
+  */
+final class EngineCache(idleMillis: Long) {
+  import EngineCache.Key
+
+  final private class Entry(val bucket: Bucket, val bytes: Long) {
+    val since: Long = System.nanoTime()
+  }
+
+  /** The one put back longest ago comes first. */
+  private val entries = mutable.LinkedHashMap.empty[Key, Entry]
+  private var total = 0L
+
+  /** Looks for idle engines, from the first one on. */
+  private lazy val sweeper = {
+    val timer = Executors.newSingleThreadScheduledExecutor { (body: Runnable) =>
+      val thread = new Thread(body, "spark-cer-engine-cache")
+      thread.setDaemon(true)
+      thread
+    }
+    timer.scheduleWithFixedDelay(() => sweep(), idleMillis / 2, idleMillis / 2, TimeUnit.MILLISECONDS)
+  }
+
+  /** Takes the bucket out, if it is there and its log ends with `head`. */
+  def take(key: Key, head: LogHead): Option[Bucket] = synchronized {
+    remove(key).map(_.bucket).filter(_.head == head)
+  }
+
+  /** Puts a bucket in after its changes are written; the ones used longest ago make room for it. */
+  def put(key: Key, bucket: Bucket, limit: Long): Unit = synchronized {
+    remove(key): Unit
+    val entry = new Entry(bucket, bucket.bytes)
+    entries(key) = entry
+    total += entry.bytes
+    while (total > limit && entries.nonEmpty) remove(entries.head._1): Unit
+    sweeper: Unit
+  }
+
+  /** Lets the engines of a run go. */
+  def drop(run: UUID): Unit = synchronized(entries.keys.filter(_.run == run).toVector.foreach(remove))
+
+  private def sweep(): Unit = synchronized {
+    val now = System.nanoTime()
+    val idle = entries.iterator.takeWhile(now - _._2.since > idleMillis * 1000000L).map(_._1).toVector
+    idle.foreach(remove)
+  }
+
+  private def remove(key: Key): Option[Entry] = {
+    val entry = entries.remove(key)
+    entry.foreach(total -= _.bytes)
+    entry
+  }
+
+  /** For tests and metrics. */
+  def size: Int = synchronized(entries.size)
+  def bytes: Long = synchronized(total)
+  def clear(): Unit = synchronized { entries.clear(); total = 0 }
+  def runs: Set[UUID] = synchronized(entries.keysIterator.map(_.run).toSet)
+}
+
+object EngineCache {
+
+  /** One bucket of one operator of one run of a query. */
+  final case class Key(run: UUID, operator: String, bucket: Int)
+
+  /** Of this executor. */
+  val here = new EngineCache(TimeUnit.MINUTES.toMillis(10))
+
+  /** How many bytes the engines of an executor may take: what the session says, or a quarter of the executor's own
+    * heap.
+    */
+  def limit(set: Option[Long]): Long = set.getOrElse(Runtime.getRuntime.maxMemory / 4)
+
+  /** Where the driver is the executor, the engines of a query leave when it ends. */
+  object Ended extends StreamingQueryListener {
+    override def onQueryStarted(event: StreamingQueryListener.QueryStartedEvent): Unit = ()
+    override def onQueryProgress(event: StreamingQueryListener.QueryProgressEvent): Unit = ()
+    override def onQueryTerminated(event: StreamingQueryListener.QueryTerminatedEvent): Unit = here.drop(event.runId)
+  }
+}

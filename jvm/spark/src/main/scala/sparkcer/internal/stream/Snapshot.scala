@@ -1,0 +1,138 @@
+package sparkcer.internal.stream
+
+import java.nio.ByteBuffer
+
+import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoders}
+import org.apache.spark.sql.expressions.Window
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.cerbridge.CerException
+import org.apache.spark.sql.types.StructType
+
+import sparkcer.Cer
+import sparkcer.engine.ceql.Consume
+import sparkcer.internal.batch.{Batch, Spread}
+import sparkcer.internal.bind.{Binding, Options}
+import sparkcer.internal.output.Plan
+
+/** What a query has found by a time: all matches that ended within the last window, bounds included.
+  *
+  * They are found anew, over the events of the last two windows: a match that ended in the last one began in these. So
+  * a snapshot costs what a batch over two windows of events costs, and reading a stream with `snapshots` needs state
+  * for these events beside that of the partial matches, which are of the last window only. 000, Section 5, knows no way
+  * to list matches with constant delay from a state of constant update time once all variables are shown.
+  */
+object Snapshot {
+
+  /** Of a batch.
+    *
+    * @param at
+    *   the time of the snapshot, by default that of the last event
+    */
+  def batch(df: DataFrame, query: String, options: Options, at: Option[Column]): DataFrame = Cer.inWords {
+    if (df.isStreaming)
+      fail(
+        "These events are a stream: give the checkpointLocation of the running query, snapshot(events, checkpoint=…)."
+      )
+    val b = Cer.bind(df, query, options)
+    val back = window(b)
+    val time = Cer.longOf(b.columnOf(b.time))
+    val now = at.fold(df.agg(max(time)).scalar())(t => Cer.longOf(t.cast(b.time.dataType)))
+    val past = if (at.isDefined) df.where(time <= now) else df
+    // What was consumed before, and which matches LIMIT picks, can depend on all events.
+    val dependent = b.program.query.consumeBy != Consume.None || b.program.query.limit.isDefined
+    val events = if (dependent) past else past.where(time >= back(back(now)))
+    Cer(events, query, options).where(Cer.longOf(col("end")) >= back(now))
+  }
+
+  /** Of a stream that runs with `snapshots`, as of its last micro-batch. The last window ends with the latest event
+    * that was read, which with a watermark is one that no other can come before; or at a later time.
+    *
+    * @param df
+    *   the stream's events, for their columns
+    */
+  def stream(
+      df: DataFrame,
+      query: String,
+      options: Options,
+      at: Option[Column],
+      checkpoint: String
+  ): DataFrame = Cer.inWords {
+    if (!df.isStreaming) fail("A checkpoint belongs to a stream, and these events are a batch: leave checkpoint out.")
+    val b = Cer.bind(df, query, options.copy(snapshots = true))
+    val back = window(b)
+    if (b.program.query.consumeBy != Consume.None || b.program.query.limit.isDefined)
+      fail("A snapshot of a stream cannot have CONSUME BY or LIMIT, which depend on events that are gone.")
+    // What is found is put out as in a batch.
+    val plan = Cer.planOf(b, query, options.copy(snapshots = true)).copy(delay = None, lateRows = false)
+    // In one pass: to load the state costs more than to have all of the last window in one partition.
+    val latest = max("latest").over(Window.partitionBy())
+    val now = at.fold(latest)(t => greatest(latest, Cer.longOf(t.cast(b.time.dataType))))
+    val found = rows(pieces(df, checkpoint), plan).withColumn("from", back(now)).where("row IS NOT NULL")
+    Cer.output(Cer.unpackedMatches(found, plan, col("from")), b, plan)
+  }
+
+  /** The earliest time from which on a match that ended is in the window before a time. */
+  private def window(b: Binding): Column => Column = {
+    if (b.windowSize.isEmpty || b.windowColumn != b.time)
+      fail("A snapshot is of the last window of time: the query needs WITHIN about the time column.")
+    val (clock, size) = (b.windowClock, b.windowSize)
+    val bound = udf((time: Long) => clock.bound(time, size))
+    bound(_)
+  }
+
+  /** The logs of all buckets, as the last micro-batch left them. */
+  private def pieces(df: DataFrame, checkpoint: String): Dataset[Piece] = {
+    val spark = df.sparkSession
+    val operators = spark.read
+      .format("state-metadata")
+      .load(checkpoint)
+      .where("operatorName LIKE 'transformWithState%'")
+      .select("operatorId")
+      .distinct()
+      .as[Long](Encoders.scalaLong)
+      .collect()
+    if (operators.length != 1)
+      fail(s"The checkpoint has ${operators.length} operators with state like a query's, and a snapshot takes one.")
+    val log = spark.read
+      .format("statestore")
+      .option("stateVarName", "log")
+      .option("operatorId", operators.head)
+      .load(checkpoint)
+    // Each of them is a struct of one field.
+    def value(column: String) = log.schema(column).dataType match {
+      case s: StructType => col(column).getField(s.head.name)
+      case _             => col(column)
+    }
+    log
+      .select(
+        value("key").as("bucket"),
+        value("user_map_key").as("number"),
+        value("user_map_value").as("bytes")
+      )
+      .as[Piece](Encoders.product[Piece])
+  }
+
+  private def rows(pieces: Dataset[Piece], plan: Plan): Dataset[Found] =
+    pieces
+      .groupByKey((p: Piece) => p.bucket)(Encoders.scalaInt)
+      .flatMapGroups { (_: Int, pieces: Iterator[Piece]) =>
+        val (about, log) = pieces.toVector.partition(_.number == BucketLog.About)
+        // A log says all that it takes to read it, however many there are.
+        about.map(p => LogAbout.read(p.bytes)).foreach { written =>
+          written.mustFit(LogAbout.of(plan, written.meaning.fold(0)(_.buckets)), plan.first)
+        }
+        val bucket = Bucket.load(plan, log.sortBy(_.number).map(_.bytes), LogHead.Empty)
+        val events = bucket.recentEvents
+        val byKey = events.sortBy(e => ByteBuffer.wrap(e.key)) // stable: in order inside each key
+        val matches = new Batch(plan, Spread.ByKey(inTime = false))(byKey.iterator)
+        matches.map(r => Found(r.copy().getBytes, Long.MinValue)) ++ events.map(_.time).maxOption.map(Found(null, _))
+      }(Encoders.product[Found])
+
+  private def fail(problem: String): Nothing = throw new CerException("CER_SNAPSHOT", s"[CER_SNAPSHOT] $problem")
+}
+
+/** A piece of a bucket's log. */
+final private[sparkcer] case class Piece(bucket: Int, number: Long, bytes: Array[Byte])
+
+/** A match, or the latest time of a bucket. */
+final private[sparkcer] case class Found(row: Array[Byte], latest: Long)

@@ -1,0 +1,171 @@
+package sparkcer.internal.oracle
+
+import java.nio.file.Files
+import java.sql.Timestamp
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
+import scala.util.Random
+
+import org.apache.spark.sql.{DataFrame, Row, SQLContext}
+import org.apache.spark.sql.streaming.StreamingQuery
+
+import sparkcer._
+import sparkcer.engine.testkit.Properties
+import sparkcer.internal.testkit.SparkSuite
+import sparkcer.internal.testkit.Memory.MemoryStream
+
+/** Random queries over random events, through real streaming queries: micro-batches of any size, events out of order
+  * within the delay, and a restart in the middle. What comes out is the batch's result, `match_id` included.
+  *
+  * A micro-batch costs a good part of a second, so there are few cases; [[BucketSuite]] has many, without Spark.
+  */
+class BatchStreamSuite extends SparkSuite {
+  import BatchStreamSuite._
+
+  private val session = spark
+  import session.implicits._
+  implicit private val sqlContext: SQLContext = spark.sqlContext
+
+  private def columns(df: DataFrame): DataFrame = df.toDF("type", "ts", "id", "key", "p")
+
+  /** A query over the stream, with what has come out of it. */
+  final private class Running(text: String, input: MemoryStream[Event]) {
+    private val found = new ConcurrentLinkedQueue[String]
+    private val checkpoint = Files.createTempDirectory("cer").toString
+    private var running: StreamingQuery = start()
+
+    private def start(): StreamingQuery = {
+      val collect: (DataFrame, Long) => Unit = (rows, _) => rows.collect().foreach(r => found.add(show(r)): Unit)
+      columns(input.toDF())
+        .withWatermark("ts", s"$Delay seconds")
+        .cer(text, time = "ts")
+        .writeStream
+        .foreachBatch(collect)
+        .option("checkpointLocation", checkpoint)
+        .start()
+    }
+
+    def finishBatch(): Unit = running.processAllAvailable()
+    def restart(): Unit = { stop(); running = start() }
+    def stop(): Unit = running.stop()
+    def rows: Vector[String] = found.asScala.toVector.sorted
+  }
+
+  private def check(seed: Long): Unit = {
+    val rng = new Random(seed)
+    val events = (0 until 60).map(i => event(rng, i)).toVector
+    val arriving =
+      events.map(e => (e._2.getTime + rng.nextInt(Delay * 1000), e._3, e)).sortBy(e => (e._1, e._2)).map(_._3)
+    val far = Seq(1000000, 1000001).map(s => ("Z", at(s * 1000L), s, "far", 0))
+    val texts = Vector.fill(Queries)(query(rng))
+    val input = MemoryStream[Event]
+    val running = texts.map(new Running(_, input))
+    try {
+      cut(arriving, rng).zipWithIndex.foreach { case (part, i) =>
+        if (i == 4) running.foreach(_.restart())
+        input.addData(part: _*)
+        running.foreach(_.finishBatch())
+      }
+      // Passes no guard that could close a match: the watermark moves, and the next micro-batch sees it.
+      far.foreach { e =>
+        input.addData(e)
+        running.foreach(_.finishBatch())
+      }
+    } finally running.foreach(_.stop())
+    texts.zip(running).foreach { case (text, r) =>
+      val batch = columns((events ++ far).toDF()).cer(text, time = "ts").collect().map(show).toVector.sorted
+      assertEquals(r.rows, batch, s"seed $seed, $text")
+    }
+  }
+
+  private val first = sys.env.get("CER_STREAM_SEED").map(_.toLong)
+  private val seeds =
+    first.fold(Vector.fill(if (Properties.Long) 40 else 1)(Random.nextInt(1 << 30).toLong))(Vector(_))
+
+  seeds.foreach(seed => test(s"a stream gives the batch's rows (CER_STREAM_SEED=$seed)")(check(seed)))
+}
+
+object BatchStreamSuite {
+  private type Event = (String, Timestamp, Int, String, Int)
+
+  /** Seconds. */
+  private val Delay = 6
+
+  /** Over the same stream, at the same time. */
+  private val Queries = 4
+
+  private def at(millis: Long) = new Timestamp(1700000000000L + millis)
+
+  private def pick[A](rng: Random)(choices: A*): A = choices(rng.nextInt(choices.length))
+
+  /** Times differ. */
+  private def event(rng: Random, i: Int): Event =
+    (
+      pick(rng)("A", "A", "B", "B", "C", "X"),
+      at(i * 700L + rng.nextInt(700)),
+      i,
+      pick(rng)("k", "l", "m"),
+      rng.nextInt(3)
+    )
+
+  private def query(rng: Random): String = {
+    val (pattern, variable, tests) = pick(rng)(
+      (
+        "(A AS x ; B AS y)",
+        "y",
+        Seq(
+          " FILTER x.p = y.p",
+          " FILTER x.p != y.p",
+          " FILTER x.p < y.p",
+          " FILTER y[key = x.key AND p >= x.p]",
+          " PART-BY [p]"
+        )
+      ),
+      (
+        "(A AS x ; B+ AS ys ; C AS z)",
+        "z",
+        Seq(
+          " FILTER x.p = ys.p AND ys.key = z.key",
+          " FILTER ys[p >= PREV.p]",
+          " FILTER ys[p > 0 AND p >= PREV.p]",
+          " FILTER z[p + x.p > 1 OR key = x.key]",
+          " PART-BY [key]"
+        )
+      ),
+      ("(A AS x : B AS y)", "x", Seq(" FILTER x.p = y.p", " FILTER x.key != y.key")),
+      (
+        "(A AS x ; (B OR C)+ AS ys)",
+        "x",
+        Seq(" FILTER ys[p = PREV.p] AND x.key = ys.key", " FILTER ys[p != PREV.p AND key = x.key]")
+      ),
+      (
+        "((A OR B):+ AS xs ; C AS z)",
+        "z",
+        Seq(" FILTER xs[id > PREV.id] AND xs.p <= z.p", " FILTER xs.key = z.key OR xs.p = z.p")
+      ),
+      ("(A AS x : NOT(B) : C AS z)", "x", Seq(" FILTER x.p = z.p", " FILTER x.p > z.p")),
+      ("((A ; B)+ AS xs ; C AS z)", "z", Seq(" FILTER xs[key = PREV.key]", " PART-BY [p]")),
+      ("(A AS x ALL B AS y)", "y", Seq(" PART-BY [p]", " FILTER x.key = y.key", " FILTER x.p < y.p"))
+    )
+    val correlated = rng.nextBoolean()
+    val strategy = pick(rng)("", "NEXT ", "LAST ", "MAX ", "STRICT ", "DISTINCT ")
+    val list = pick(rng)("*", "*", "*", "COUNT(*)", variable, s"$variable[id, ts]", "NONE")
+    val filter =
+      if (correlated) pick(rng)(tests: _*)
+      else pick(rng)("", s" FILTER $variable[p > 0]", s" FILTER $variable[p IN {0, 1}]")
+    val partition = pick(rng)("", " PARTITION BY [key]", " PARTITION BY [key, p]")
+    val window = pick(rng)(" WITHIN 8 seconds", " WITHIN 4 seconds", " WITHIN 6 EVENTS", " WITHIN 9 [id]")
+    val consume = pick(rng)("", "", " CONSUME BY PARTITION", " CONSUME BY ANY")
+    val limit = if (list == "COUNT(*)") "" else pick(rng)("", "", " LIMIT 2")
+    s"SELECT $strategy$list FROM S WHERE $pattern$filter$partition$window$consume$limit"
+  }
+
+  /** About twelve micro-batches, some of one event, one of none. */
+  private def cut[A](events: Vector[A], rng: Random): Vector[Vector[A]] = {
+    val cuts = (Vector.fill(10)(rng.nextInt(events.length)) ++ Vector(0, 1, events.length)).sorted
+    cuts.zip(cuts.tail).map { case (from, to) => events.slice(from, to) }
+  }
+
+  private def show(r: Row): String = r.json
+}

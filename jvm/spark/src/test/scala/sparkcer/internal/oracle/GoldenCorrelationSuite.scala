@@ -1,0 +1,29 @@
+package sparkcer.internal.oracle
+
+import scala.io.Source
+
+import sparkcer._
+import sparkcer.engine.GoldenSuite
+import sparkcer.engine.evaluate.Program
+import sparkcer.engine.testkit.{Event => TestEvent, Match}
+import sparkcer.internal.testkit.{SparkSuite, Tables}
+
+/** The engine's golden cases of tests between events, through Spark: Examples 1 to 4 and 6 of 002 on its Figure 1, the
+  * r, s, t query of 000, View1 of 004, rising runs, and what `correlation.txt` has.
+  */
+class GoldenCorrelationSuite extends SparkSuite {
+  private val tables = new Tables(spark)
+
+  for {
+    file <- Seq("twitter", "r-s-t", "view1", "correlation")
+    block <- GoldenSuite.blocks(Source.fromResource(s"golden/$file.txt").mkString)
+    if !block.runs.exists(_.expected.exists(_.startsWith("!")))
+  } test(s"$file: ${block.title}") {
+    val program = Program(block.query)
+    block.runs.foreach { run =>
+      val events = TestEvent.stream(run.events)
+      val found = tables.matches(program, tables(events).cer(block.query, time = tables.timeOf(program)), events)
+      assertEquals(Match.show(found), run.expected.filter(_ != "no match"), run.events)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package sparkcer.internal.unit
+
+import org.apache.spark.sql.{AnalysisException, DataFrame}
+
+import sparkcer._
+import sparkcer.internal.testkit.SparkSuite
+
+class ParametersSuite extends SparkSuite {
+  private val session = spark
+  import session.implicits._
+
+  private lazy val events =
+    Seq(("A", 1L, 5.0, "x"), ("B", 2L, 7.0, "y"), ("B", 3L, 9.0, "it's")).toDF("type", "t", "price", "id")
+
+  private def ids(df: DataFrame): Seq[String] = df.select("B.id").as[String].collect().toSeq.sorted
+
+  test("values of all types, in predicates, WITHIN and LIMIT") {
+    val query =
+      "SELECT * FROM S WHERE A ; B FILTER A[price > :least AND :yes] AND B[id IN {:id, 'z'}] WITHIN :n [t] LIMIT :m"
+    val params = Map[String, Any]("least" -> BigDecimal("4.5"), "yes" -> true, "id" -> "it's", "n" -> 2, "m" -> 1L)
+    assertEquals(ids(events.cer(query, params = params)), Seq("it's"))
+    assertEquals(ids(events.cer(query, params = params + ("n" -> 1))), Seq())
+    assertEquals(ids(events.cer(query, params = params + ("id" -> null))), Seq())
+  }
+
+  test("a value is a value, whatever it looks like") {
+    val query = "SELECT * FROM S WHERE A ; B FILTER B[id = :id] WITHIN 9 [t]"
+    assertEquals(ids(events.cer(query, params = Map("id" -> "x' OR '1' = '1"))), Seq())
+    assertEquals(ids(events.cer(query, params = Map("id" -> "y"))), Seq("y"))
+  }
+
+  test("another value is another query") {
+    val query = "SELECT * FROM S WHERE A ; B FILTER B[price > :p] WITHIN 9 [t]"
+    def identities(p: Double) = events.cer(query, params = Map("p" -> p)).select("match_id").as[String].collect().toSet
+    assertEquals(identities(1).size, 2)
+    assertEquals(identities(1), identities(1))
+    assert(identities(1).intersect(identities(2)).isEmpty)
+  }
+
+  test("in SQL") {
+    events.createOrReplaceTempView("parameter_events")
+    val found = spark.sql(
+      "SELECT B.id FROM cer(TABLE(parameter_events), 'SELECT * FROM S WHERE A ; B FILTER B[price > :p] WITHIN :n [t]', " +
+        "params => named_struct('p', 8, 'n', 2))"
+    )
+    assertEquals(found.as[String].collect().toSeq, Seq("it's"))
+  }
+
+  private def refused(query: String, params: (String, Any)*): String =
+    intercept[AnalysisException](events.cer(query, time = "t", params = params.toMap)).getMessage
+
+  test("a value that is no literal") {
+    assertEquals(
+      refused("SELECT * FROM S WHERE A FILTER A[price > :p]", "p" -> Seq(Some(1)).iterator),
+      "[CER_PARAMETER] The value of :p is no literal of Spark SQL: <iterator>."
+    )
+  }
+}

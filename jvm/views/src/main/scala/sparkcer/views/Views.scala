@@ -1,0 +1,276 @@
+package sparkcer.views
+
+import java.util.UUID
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import sparkcer.internal.bind.Durations
+import sparkcer.views.catalog.{CatalogFiles, Definer, Dependencies, Names, Overview, Removed, Table}
+import sparkcer.views.delta.DeltaTables
+import sparkcer.views.maintain.{Appender, Maintainer, PartTime, Queries, Retention, RollUp, Sink, Sweeper}
+import sparkcer.views.statement.StatementParser
+import sparkcer.views.store.Storage
+
+/** Tables and views in parts of time, under one folder, and the upkeep of the views.
+  *
+  * {{{
+  * val v = Views.open(spark, "/data/net")
+  * v.createTable("M", "t TIMESTAMP, src STRING, dest STRING, loss INT", time = "t", length = "1 minute")
+  * v.sql("CREATE VIEW Helper AS INITIALIZE Helper[i] AS … UPDATE Helper[j] AS … PARTITION LENGTH 60")
+  * v.append("M", rows)
+  * v.maintain().show()
+  * v.read("Helper")
+  * }}}
+  */
+final class Views private (spark: SparkSession, root: Path) {
+  private val hadoop = Bridge.session(spark).sessionState.newHadoopConf()
+  private val files = new CatalogFiles(root, hadoop)
+  private val storage = new Storage(spark, root)
+  private val queries = new Queries(spark, storage)
+  private val appender = new Appender(files, storage)
+  private val delta = new DeltaTables(spark, root, hadoop)
+
+  /** Creates a base table.
+    *
+    * @param schema
+    *   the columns, as in `CREATE TABLE`
+    * @param time
+    *   the column that says when a row happened: a timestamp, a date, or a number of Unix seconds
+    * @param length
+    *   of a part, such as `1 minute`
+    */
+  def createTable(name: String, schema: String, time: String, length: String): Unit =
+    createTable(name, StructType.fromDDL(schema), time, length)
+
+  def createTable(name: String, schema: StructType, time: String, length: String): Unit = {
+    Names.check(name)
+    val same = Bridge.sameName(spark)
+    val columns = Names.columns(schema, name, same)
+    val column = columns
+      .find(f => same(f.name, time))
+      .getOrElse(
+        throw ViewsException.catalog(
+          s"The table $name has no column '$time' for the time; its columns are ${columns.fieldNames.mkString(", ")}."
+        )
+      )
+    if (PartTime.micros(Storage.quoted(column.name), column.dataType).isEmpty)
+      throw ViewsException.catalog(
+        s"The time of $name is the column '${column.name}', which is ${column.dataType.sql}: it must be a timestamp, a date or a whole number of seconds."
+      )
+    val seconds = Durations
+      .ofPart(length)
+      .getOrElse(
+        throw ViewsException.catalog(
+          s"The length of the parts of $name is '$length', which is no whole number of seconds: write '1 minute' or '60'."
+        )
+      )
+    val table = Table(name, UUID.randomUUID().toString, seconds, columns.json, Some(column.name), None)
+    files.commit { (c, _) =>
+      if (c.find(name).isDefined) throw ViewsException.exists(name)
+      (c.copy(tables = c.tables :+ table), ())
+    }
+  }
+
+  /** Runs CREATE VIEW statements, or a query over tables and views. Statements come back as they were executed, in a
+    * column `statement`.
+    *
+    * @param backfill
+    *   whether views start at the earliest part that is possible, and not at the newest of their sources
+    */
+  def sql(text: String, backfill: Boolean = false): DataFrame = {
+    val pieces = StatementParser.split(text)
+    if (pieces.isEmpty) throw ViewsException.definition("There is no statement in the text.")
+    if (pieces.forall(_.isView)) {
+      val executed = new Definer(files, queries).create(pieces, backfill)
+      frame(new StructType().add("statement", StringType), executed.map(Row(_)))
+    } else if (pieces.length == 1) queries.adHoc(files.load(), pieces.head.text)
+    else
+      throw ViewsException.definition("Several statements at once are CREATE VIEW statements; run a query by itself.")
+  }
+
+  /** Adds rows to the parts of a table that they belong to by their time. All parts up to the newest among them are
+    * complete then: the views can use them, and rows that come for them later are late data.
+    */
+  def append(table: String, rows: DataFrame): Unit = appender.append(table, rows)
+
+  /** Makes all parts of views that can be made, computes anew those whose sources have changed, and tells what was
+    * done. Where Delta is on the session, all tables and views are Delta tables then, as they are now.
+    */
+  def maintain(): DataFrame = {
+    val done = new Maintainer(spark, files, storage, queries).run()
+    delta.publish(files.load(), storage)
+    new Sweeper(files, storage).run()
+    frame(
+      Views.Report,
+      done.map(d =>
+        Row(d.view, d.index, Views.timestamp(d.index, d.length), d.action, d.because, d.rows, d.rowsRead, d.millis)
+      )
+    )
+  }
+
+  /** The rows of a table or a view, with the begin of their part in PART_TIMESTAMP. */
+  def read(name: String): DataFrame = {
+    val table = files.load()(name)
+    queries.rows(table, table.parts)
+  }
+
+  /** The rows of one part. */
+  def read(name: String, part: Long): DataFrame = {
+    val table = files.load()(name)
+    queries.rows(table, Seq(table.part(part).getOrElse(throw PartTime.missing(table, part))))
+  }
+
+  /** The rows of the part that begins at or includes a time. */
+  def read(name: String, part: java.sql.Timestamp): DataFrame = read(name, partAt(name, part))
+
+  /** A time as this session reads it. */
+  def timestamp(text: String): java.sql.Timestamp = {
+    val zone = DateTimeUtils.getZoneId(spark.conf.get("spark.sql.session.timeZone"))
+    DateTimeUtils
+      .stringToTimestamp(UTF8String.fromString(text), zone)
+      .map(DateTimeUtils.toJavaTimestamp)
+      .getOrElse(throw ViewsException.catalog(s"'$text' is no time; write '2015-01-01 00:00'."))
+  }
+
+  private def partAt(name: String, time: java.sql.Timestamp): Long =
+    Math.floorDiv(time.getTime, files.load()(name).length * 1000)
+
+  /** What `foreachBatch` of a stream takes: rows go to the parts of a table, and the views are maintained. A part is
+    * complete, and the views see it, when the largest time of the stream is `delay` past its end. Rows that come later
+    * are late data, as with [[append]]; rows for dropped parts are kept aside, see [[aside]].
+    */
+  def sink(table: String, delay: String = "0 seconds"): Sink = {
+    val micros = Durations
+      .micros(delay)
+      .filter(_ >= 0)
+      .getOrElse(
+        throw ViewsException.append(s"The delay '$delay' is no length of time: write '30 seconds'.")
+      )
+    appender.base(files.load(), table)
+    new Sink(files, storage, appender, table, micros, () => maintain(): Unit)
+  }
+
+  /** The rows of a stream that came for parts that had been dropped. */
+  def aside(table: String): DataFrame = {
+    val t = files.load()(table)
+    queries.rows(t, t.aside)
+  }
+
+  /** The parts of a table or a view, and the open ones of a stream: their rows, when they were last changed, and what
+    * makes them stale.
+    */
+  def parts(name: String): DataFrame = {
+    val t = files.load()(name)
+    val all = t.parts.map(p => p -> (if (p.stale.nonEmpty) "stale" else if (p.frozen) "frozen" else "complete")) ++
+      t.open.map(_ -> "open") ++ t.aside.map(_ -> "aside")
+    frame(
+      Views.Parts,
+      all.map { case (p, state) =>
+        Row(
+          p.index,
+          Views.timestamp(p.index, t.length),
+          state,
+          p.rows,
+          new java.sql.Timestamp(p.updated),
+          p.stale.mkString(", ")
+        )
+      }
+    )
+  }
+
+  /** Drops the parts that end before a time. They are refused if a view still needs them, unless it is to lose its
+    * parts too and start again.
+    *
+    * @return
+    *   what was dropped
+    */
+  def dropParts(name: String, before: java.sql.Timestamp, cascade: Boolean = false): Seq[String] =
+    new Retention(files).drop(name, partAt(name, before), cascade)
+
+  /** Puts the rows of parts that end before a time into files of a greater length each. The parts stay as they are.
+    *
+    * @return
+    *   how many parts were rolled up
+    */
+  def rollUp(name: String, before: java.sql.Timestamp, length: String): Long = {
+    if (delta.isOn)
+      throw ViewsException.catalog(
+        s"$name is not rolled up where Delta is on the session: its parts are the partitions of a Delta table, and a file has the rows of one."
+      )
+    val own = files.load()(name).length
+    val seconds = Durations
+      .ofPart(length)
+      .filter(_ % own == 0)
+      .getOrElse(
+        throw ViewsException.catalog(
+          s"Parts of $name are ${Durations.words(own)}: they can be rolled up to a multiple of that, and '$length' is none."
+        )
+      )
+    new RollUp(files, storage).run(name, partAt(name, before), seconds / own)
+  }
+
+  /** Drops a table or a view. It is refused if views are computed from it, unless they go too.
+    *
+    * @return
+    *   what was dropped
+    */
+  def drop(name: String, cascade: Boolean = false): Seq[String] = files.commit { (c, _) =>
+    val gone = Dependencies.above(c, c(name).name)
+    if (gone.length > 1 && !cascade)
+      throw ViewsException.needed(
+        s"${gone.head} is still needed by ${gone.tail.mkString(", ")}. Drop these first, or all of them with cascade."
+      )
+    val (tables, kept) = c.tables.partition(t => gone.contains(t.name))
+    val folders = tables.flatMap(_.pieces.map(p => Removed(p.folder, System.currentTimeMillis())))
+    (c.copy(tables = kept, removed = c.removed ++ folders), gone)
+  }
+
+  /** All tables and views in words: their lengths and parts, what each view makes next and what it waits for, and which
+    * parts are stale.
+    */
+  def explain(): String = Overview.text(files.load())
+
+  /** Which view is computed from what, as `mermaid` or as `dot`. */
+  def diagram(kind: String): String = kind match {
+    case "mermaid" => Overview.mermaid(files.load())
+    case "dot"     => Overview.dot(files.load())
+    case other     => throw ViewsException.catalog(s"A diagram is 'mermaid' or 'dot', not '$other'.")
+  }
+
+  private def frame(schema: StructType, rows: Seq[Row]): DataFrame = spark.createDataFrame(rows.asJava, schema)
+}
+
+object Views {
+  def open(spark: SparkSession, root: String): Views = {
+    val path = new Path(root)
+    new Views(spark, path.getFileSystem(Bridge.session(spark).sessionState.newHadoopConf()).makeQualified(path))
+  }
+
+  private val Report = new StructType()
+    .add("view", StringType)
+    .add("part", LongType)
+    .add("part_timestamp", TimestampType)
+    .add("action", StringType)
+    .add("because", StringType)
+    .add("rows", LongType)
+    .add("rows_read", LongType)
+    .add("ms", LongType)
+
+  private val Parts = new StructType()
+    .add("part", LongType)
+    .add("part_timestamp", TimestampType)
+    .add("state", StringType)
+    .add("rows", LongType)
+    .add("changed", TimestampType)
+    .add("stale_because", StringType)
+
+  private def timestamp(index: Long, length: Long) = new java.sql.Timestamp(index * length * 1000)
+}

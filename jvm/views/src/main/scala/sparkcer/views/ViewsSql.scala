@@ -1,0 +1,54 @@
+package sparkcer.views
+
+import java.lang.reflect.{InvocationTargetException, Proxy}
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.catalyst.parser.ParserInterface
+import org.apache.spark.sql.execution.command.LeafRunnableCommand
+import org.apache.spark.sql.types.StringType
+
+import sparkcer.views.statement.StatementParser
+
+/** The statements of views in `spark.sql`, on sessions with the extension; the folder is the setting
+  * `spark.cer.views.path`. Every other statement is Spark's own.
+  */
+private[views] object ViewsSql {
+  val Path = "spark.cer.views.path"
+
+  /** Spark's parser with one more statement. By a proxy, because its methods differ between versions. */
+  def parser(delegate: ParserInterface): ParserInterface =
+    Proxy
+      .newProxyInstance(
+        getClass.getClassLoader,
+        Array[Class[_]](classOf[ParserInterface]),
+        (_, method, arguments) =>
+          arguments match {
+            case Array(text: String, _*) if method.getName.startsWith("parsePlan") && isView(text) => CreateViews(text)
+            case _                                                                                 =>
+              try method.invoke(delegate, Option(arguments).getOrElse(Array.empty[AnyRef]): _*)
+              catch { case e: InvocationTargetException => throw e.getCause }
+          }
+      )
+      .asInstanceOf[ParserInterface]
+
+  private def isView(text: String): Boolean =
+    Begin.findPrefixOf(text).isDefined && StatementParser.split(text).forall(_.isOurs)
+
+  private val Begin = "(?is)\\s*create\\s+view\\b.*\\b(initialize|pattern|window)\\b".r
+}
+
+private[views] final case class CreateViews(text: String) extends LeafRunnableCommand {
+  override val output: Seq[Attribute] = Seq(AttributeReference("statement", StringType)())
+
+  override def run(session: SparkSession): Seq[Row] = {
+    val path = session.conf
+      .getOption(ViewsSql.Path)
+      .getOrElse(
+        throw ViewsException.catalog(
+          s"No folder is set for views: run SET ${ViewsSql.Path}=… first, with the folder that their tables are in."
+        )
+      )
+    Views.open(session, path).sql(text).collect().toSeq
+  }
+}

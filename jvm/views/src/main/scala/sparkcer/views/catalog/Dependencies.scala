@@ -1,0 +1,104 @@
+package sparkcer.views.catalog
+
+import sparkcer.views.ViewsException
+import sparkcer.views.statement.{Range, Statement}
+
+/** Which part needs which, read off the statements. */
+private[views] object Dependencies {
+
+  /** The parts that a part of a view is computed from. */
+  def inputs(view: Table, index: Long): Vector[(String, Range)] =
+    view.query(index).references.map(r => r.table -> r.parts(index)).distinct
+
+  /** The existing parts of views that are computed from a part of a table. */
+  def dependents(catalog: Catalog, table: String, index: Long): Vector[PartName] =
+    made(catalog, table, index).filter(isThere(catalog, _))
+
+  /** The parts of views that were computed from a part of a table, dropped ones too. */
+  private def made(catalog: Catalog, table: String, index: Long): Vector[PartName] =
+    for {
+      view <- catalog.tables.filter(_.isView)
+      j <- candidates(view, table, index)
+      if inputs(view, j).exists { case (name, range) => name.equalsIgnoreCase(table) && range.contains(index) }
+    } yield PartName(view.name, j)
+
+  private def candidates(view: Table, table: String, index: Long): Vector[Long] = {
+    val definition = view.definition.get
+    val ranges = for {
+      r <- (definition.initialize.references ++ definition.update.references).filter(_.to(table))
+      start <- view.start
+      next <- view.next
+    } yield Range(r.high.firstFrom(index).max(start), r.low.lastWithin(index).min(next - 1))
+    ranges.flatMap(_.indexes).distinct.sorted
+  }
+
+  private def isThere(catalog: Catalog, name: PartName) = catalog(name.table).part(name.index).isDefined
+
+  /** The stale parts, and all that may become so when these are computed anew. */
+  def dirty(catalog: Catalog): Set[PartName] = {
+    var all = Set.empty[PartName]
+    var front = (for (t <- catalog.tables; p <- t.parts if p.stale.nonEmpty) yield PartName(t.name, p.index)).toSet
+    while (front.nonEmpty) {
+      all ++= front
+      front = front.flatMap(p => dependents(catalog, p.table, p.index)) -- all
+    }
+    all
+  }
+
+  /** The catalog with everything marked that depends on parts whose rows have changed. What depends on them by a part
+    * that was dropped is marked too: it cannot be computed anew, and the maintainer will say so.
+    */
+  def mark(catalog: Catalog, changed: Seq[PartName]): Catalog =
+    changed.foldLeft(catalog) { (c, cause) =>
+      reached(c, cause).foldLeft(c) { (d, name) =>
+        val view = d(name.table)
+        val part = view.part(name.index).get
+        if (part.stale.contains(cause)) d else d.updated(view.updated(part.copy(stale = part.stale :+ cause)))
+      }
+    }
+
+  private def reached(catalog: Catalog, cause: PartName): Set[PartName] = {
+    var found = Set.empty[PartName]
+    var seen = Set.empty[PartName]
+    var front = Set(cause)
+    while (front.nonEmpty) {
+      val (there, dropped) = front.flatMap(p => made(catalog, p.table, p.index)).partition(isThere(catalog, _))
+      found ++= there
+      seen ++= front
+      front = dropped -- seen
+    }
+    found
+  }
+
+  /** A table and all views that are computed from it, sources first. */
+  def above(catalog: Catalog, name: String): Vector[String] =
+    ordered(catalog.tables.flatMap(_.definition)).foldLeft(Vector(name)) { (found, d) =>
+      if (d.sources.exists(s => found.exists(_.equalsIgnoreCase(s)))) found :+ d.name else found
+    }
+
+  /** Views, sources before what is computed from them. */
+  def ordered(views: Vector[Statement]): Vector[Statement] = {
+    val byName = views.map(v => v.name.toLowerCase -> v).toMap
+    var done = Vector.empty[Statement]
+    def visit(view: Statement, path: Vector[Statement]): Unit =
+      if (path.exists(_.name.equalsIgnoreCase(view.name))) {
+        val cycle = path.dropWhile(!_.name.equalsIgnoreCase(view.name)) :+ view
+        throw ViewsException.definition(
+          s"The views are defined by each other: ${cycle.map(_.name).mkString(" -> ")}. A view can use itself and views that do not use it."
+        )
+      } else if (!done.contains(view)) {
+        view.sources.flatMap(s => byName.get(s.toLowerCase)).foreach(visit(_, path :+ view))
+        done :+= view
+      }
+    views.foreach(visit(_, Vector.empty))
+    done
+  }
+
+  /** The catalog with the start of each view that can be settled now: see [[Start]]. */
+  def settle(catalog: Catalog): Catalog =
+    ordered(catalog.tables.flatMap(_.definition)).foldLeft(catalog) { (c, d) =>
+      val view = c(d.name)
+      if (view.start.isDefined) c
+      else Start.earliest(c, d).fold(c)(s => c.updated(Start.at(c, view, s)))
+    }
+}

@@ -1,0 +1,116 @@
+package sparkcer.views.catalog
+
+import sparkcer.internal.bind.Durations
+import sparkcer.views.maintain.{Missing, PartTime}
+import sparkcer.views.statement.{Range, Statement}
+
+/** The catalog for people: as text, and as a graph of which view is computed from what. */
+private[views] object Overview {
+
+  def text(catalog: Catalog): String =
+    if (catalog.tables.isEmpty) "There are no tables and no views yet."
+    else (tables(catalog) ++ views(catalog)).mkString("\n\n")
+
+  private def tables(c: Catalog): Vector[String] = c.tables.filterNot(_.isView).map { t =>
+    val lines = Vector(
+      Some(s"Table ${t.name}: parts of ${Durations.words(t.length)} by ${t.time.get}"),
+      Some(s"  parts: ${extent(t)}"),
+      t.open.headOption.map(p =>
+        s"  open: ${span(t, p.index, t.open.last.index)}, ${rows(t.open)}; a stream still writes them, and views do not see them"
+      ),
+      if (t.aside.isEmpty) None else Some(s"  kept aside: ${rows(t.aside)} that came for dropped parts")
+    )
+    lines.flatten.mkString("\n")
+  }
+
+  private def views(c: Catalog): Vector[String] =
+    Dependencies.ordered(c.tables.flatMap(_.definition)).map { d =>
+      val t = c(d.name)
+      val stale = t.parts.filter(_.stale.nonEmpty)
+      val coming = Dependencies.dirty(c).filter(_.table == t.name).map(_.index) -- stale.map(_.index)
+      val frozen = t.parts.filter(_.frozen)
+      val lines = Vector(
+        Some(s"View ${t.name}: parts of ${Durations.words(t.length)} from ${edges(d).map(_._2).mkString(", ")}"),
+        Some(s"  parts: ${extent(t)}"),
+        Some(s"  next: ${next(c, t)}"),
+        if (stale.isEmpty) None
+        else
+          Some("  stale: " + stale.map(p => s"${p.index} because ${p.stale.mkString(" and ")} changed").mkString("; ")),
+        if (coming.isEmpty) None
+        else Some(s"  perhaps stale, as soon as these are computed: ${ranges(coming.toVector.sorted)}"),
+        if (frozen.isEmpty) None
+        else Some(s"  frozen: ${ranges(frozen.map(_.index))}; a source changed, and others that they need were dropped")
+      )
+      (lines.flatten :+ indented(d.text)).mkString("\n")
+    }
+
+  private def indented(statement: String) = statement.linesIterator.map("    " + _).mkString("\n")
+
+  /** The part that comes next, and the bits of its bitmap that are not set. */
+  private def next(c: Catalog, t: Table): String = t.next match {
+    case None =>
+      val waiting = t.definition.get.initialize.references.map(r => c(r.table)).filter(_.begin.isEmpty)
+      s"not settled, until there are parts of ${waiting.map(_.name).distinct.mkString(", ")}"
+    case Some(index) =>
+      val clause = if (t.updates.forall(index < _)) "INITIALIZE" else "UPDATE"
+      val inputs = Dependencies.inputs(t, index)
+      val missing = inputs.flatMap { case (name, range) => Missing(c(name), range).map(Missing.words(c(name).name, _)) }
+      val dirty = Dependencies.dirty(c)
+      val stale = inputs.flatMap { case (name, range) =>
+        val old = c(name).between(range).map(_.index).filter(n => dirty(PartName(c(name).name, n)))
+        if (old.isEmpty) None else Some(s"${c(name).name}[${ranges(old)}] to be computed anew")
+      }
+      val state = if (missing.isEmpty && stale.isEmpty) "ready" else s"waits for ${(missing ++ stale).mkString(", ")}"
+      s"${at(t, index)} by $clause, $state"
+  }
+
+  private def extent(t: Table): String = (t.first, t.newest) match {
+    case (Some(a), Some(b)) => s"${span(t, a, b)}, ${rows(t.parts)}"
+    case _                  => "none yet"
+  }
+
+  private def span(t: Table, a: Long, b: Long) = if (a == b) at(t, a) else s"${at(t, a)} to ${at(t, b)}"
+  private def at(t: Table, index: Long) = s"$index (${PartTime.words(index, t.length)})"
+  private def rows(parts: Vector[Part]) = { val n = parts.map(_.rows).sum; if (n == 1) "1 row" else s"$n rows" }
+
+  private def ranges(numbers: Vector[Long]): String = numbers
+    .foldLeft(Vector.empty[Range]) { (found, n) =>
+      found.lastOption match {
+        case Some(r) if r.last + 1 == n => found.init :+ Range(r.first, n)
+        case _                          => found :+ Range(n, n)
+      }
+    }
+    .map(r => if (r.first == r.last) s"${r.first}" else s"${r.first}..${r.last}")
+    .mkString(", ")
+
+  def mermaid(c: Catalog): String = {
+    val nodes = c.tables.map { t =>
+      val label = s"${t.name}<br/>${Durations.words(t.length)}"
+      if (t.isView) s"""  ${t.name}("$label")""" else s"""  ${t.name}[("$label")]"""
+    }
+    val arrows =
+      for (t <- c.tables; d <- t.definition.toVector; (from, text) <- edges(d))
+        yield s"""  ${c(from).name} -->|"${subscripts(text)}"| ${t.name}"""
+    ("flowchart LR" +: (nodes ++ arrows)).mkString("\n")
+  }
+
+  def dot(c: Catalog): String = {
+    val nodes = c.tables.map { t =>
+      s"""  "${t.name}" [shape=${if (t.isView) "box, style=rounded" else "cylinder"}, label="${t.name}\\n${Durations
+          .words(t.length)}"];"""
+    }
+    val arrows =
+      for (t <- c.tables; d <- t.definition.toVector; (from, text) <- edges(d))
+        yield s"""  "${c(from).name}" -> "${t.name}" [label="${subscripts(text)}"];"""
+    ("digraph views {" +: "  rankdir=LR;" +: (nodes ++ arrows) :+ "}").mkString("\n")
+  }
+
+  private def subscripts(reference: String) = reference.substring(reference.indexOf('[')).filterNot(_.isWhitespace)
+
+  /** What UPDATE refers to, and what INITIALIZE alone does. */
+  private def edges(d: Statement): Vector[(String, String)] = {
+    val update = d.update.references
+    val only = d.initialize.references.filterNot(r => update.exists(_.to(r.table)))
+    (update ++ only).map(r => r.table -> r.text).distinct
+  }
+}

@@ -1,0 +1,40 @@
+package sparkcer.views.delta
+
+import scala.collection.mutable
+import scala.util.Try
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.datasources.DataSource
+import org.apache.spark.sql.cerbridge.Bridge
+
+import sparkcer.views.catalog.Catalog
+import sparkcer.views.store.Storage
+
+/** Where Delta is on the session, tables and views are Delta tables too: see [[DeltaLog]]. Those that have columns that
+  * Delta cannot have, or parts that were rolled up before Delta was there, are not.
+  */
+private[views] final class DeltaTables(spark: SparkSession, root: Path, conf: Configuration) {
+  lazy val isOn: Boolean =
+    Try(DataSource.lookupDataSource("delta", Bridge.session(spark).sessionState.conf)).isSuccess
+
+  private val logs = mutable.Map.empty[String, DeltaLog]
+
+  /** Brings all logs to the catalog. */
+  def publish(catalog: Catalog, storage: Storage): Unit = if (isOn) synchronized {
+    val fitting = catalog.tables.filter(t => DeltaLog.fits(t.columns) && !t.pieces.exists(_.rolled))
+    fitting.foreach { t =>
+      logs.getOrElseUpdate(t.name, new DeltaLog(spark, new Path(root, t.name), conf)).publish(t, catalog.version)
+    }
+    // Of tables that were dropped.
+    for {
+      f <- storage.folders() if catalog.tables.forall(_.name != f.getPath.getName)
+      log <- storage.list(f.getPath.getName) if log.getPath.getName == DeltaLog.Folder
+    } {
+      logs -= f.getPath.getName
+      log.getPath.getFileSystem(conf).delete(log.getPath, true)
+    }
+  }
+}

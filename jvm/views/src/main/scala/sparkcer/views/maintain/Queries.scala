@@ -1,0 +1,179 @@
+package sparkcer.views.maintain
+
+import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
+import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, PlanExpression}
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias, UnresolvedWith}
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.types.StructType
+
+import sparkcer.views.ViewsException
+import sparkcer.views.catalog.{Catalog, Part, Table}
+import sparkcer.views.statement.{Lexer, Query, Reference, References}
+import sparkcer.views.store.Storage
+
+/** Runs the queries of statements: Spark's parser reads them, and the part references become the rows of the parts. */
+private[views] final class Queries(spark: SparkSession, storage: Storage) {
+  import Queries._
+
+  /** The rows of a part of a view, with the view's columns. */
+  def part(catalog: Catalog, view: Table, index: Long): DataFrame = {
+    val query = view.query(index)
+    val where = s"part $index (${PartTime.words(index, view.length)})"
+    val rows = analyzed(query, where, catalog.find(_).isDefined) { r =>
+      val source = catalog(r.table)
+      relation(r.table, source, source.between(r.parts(index)), query.timestamps)
+    }
+    assigned(rows, view.columns, s"the ${query.clause}, $where")
+  }
+
+  /** Is a name the same as another, as the session compares them? */
+  def sameName: (String, String) => Boolean = Bridge.sameName(spark)
+
+  /** The columns of a query, over sources without rows. */
+  def schema(query: Query, source: String => Option[StructType]): StructType =
+    analyzed(query, "", source(_).isDefined) { r =>
+      val columns = source(r.table).get
+      SubqueryAlias(r.table, Storage.empty(if (query.timestamps) PartTime.added(columns) else columns))
+    }.schema
+
+  /** A query of the user's: tables and views by name, with all their parts, or by number. */
+  def adHoc(catalog: Catalog, text: String): DataFrame = {
+    val query = References(text, Lexer(text), None, "query")
+    def whole(name: String) = catalog.find(name).map(t => relation(t.name, t, t.parts, timestamps = true))
+    val parts = query.references.map(r => r.key -> r).toMap
+    inWords("", "query") {
+      Bridge.dataFrame(
+        spark,
+        rewrite(parse(query)) {
+          case Seq(key) if parts.contains(key) =>
+            val r = parts(key)
+            val table = catalog(r.table)
+            val wanted = r.parts(0)
+            wanted.indexes.find(table.part(_).isEmpty).foreach(n => throw PartTime.missing(table, n))
+            Some(relation(r.table, table, table.between(wanted), timestamps = true))
+          case Seq(name) => whole(name)
+          case _         => None
+        }
+      )
+    }
+  }
+
+  /** The rows of parts, with PART_TIMESTAMP. */
+  def rows(table: Table, parts: Seq[Part]): DataFrame =
+    PartTime.stamped(storage.scan(table, parts), table.columns, table.length, timestamps = true)
+
+  private def relation(name: String, table: Table, parts: Seq[Part], timestamps: Boolean): LogicalPlan =
+    SubqueryAlias(
+      name,
+      Bridge.planOf(PartTime.stamped(storage.scan(table, parts), table.columns, table.length, timestamps))
+    )
+
+  private def analyzed(query: Query, where: String, known: String => Boolean)(
+      part: Reference => LogicalPlan
+  ): DataFrame = {
+    val parts = query.references.map(r => r.key -> r).toMap
+    inWords(where, query.clause) {
+      val plan = parse(query)
+      val own = commonTables(plan)
+      Bridge.dataFrame(
+        spark,
+        rewrite(plan) {
+          case Seq(key) if parts.contains(key)                    => Some(part(parts(key)))
+          case Seq(name) if known(name) && !own(name.toLowerCase) =>
+            throw ViewsException.definition(
+              s"In the ${query.clause}: $name has parts, and the query does not say which; write for example $name[${query.variable}]."
+            )
+          case _ => None
+        }
+      )
+    }
+  }
+
+  private def parse(query: Query): LogicalPlan = Bridge.session(spark).sessionState.sqlParser.parsePlan(query.sql)
+}
+
+private[views] object Queries {
+
+  /** Rows with the columns of a view, by position; types are converted as Spark does when it writes to a table. */
+  def assigned(rows: DataFrame, columns: StructType, where: String): DataFrame = {
+    check(rows.schema, columns, where)
+    if (rows.schema.map(_.dataType) == columns.map(_.dataType)) rows.toDF(columns.fieldNames.toIndexedSeq: _*)
+    else {
+      val plain = rows.toDF(columns.fieldNames.toIndexedSeq: _*)
+      plain.select(columns.map { f =>
+        val c = Storage.quoted(f.name)
+        Bridge.column(Cast(Bridge.resolve(plain, c), f.dataType, ansiEnabled = true)).as(f.name)
+      }: _*)
+    }
+  }
+
+  /** Can rows of one schema be stored under another, column by column? */
+  def check(from: StructType, to: StructType, where: String): Unit = {
+    if (from.length != to.length)
+      throw ViewsException.definition(
+        s"In $where: the query has ${from.length} columns (${from.fieldNames.mkString(", ")}), and the view has ${to.length} (${to.fieldNames.mkString(", ")})."
+      )
+    from.zip(to).foreach { case (f, t) =>
+      if (!Cast.canANSIStoreAssign(f.dataType, t.dataType))
+        throw ViewsException.definition(
+          s"In $where: the column '${t.name}' is ${f.dataType.sql} here and ${t.dataType.sql} in the view; use a CAST."
+        )
+    }
+  }
+
+  /** Spark's own errors, with the place in the view. */
+  private def inWords[A](where: String, clause: String)(body: => A): A =
+    try body
+    catch {
+      case e: CerException      => throw e
+      case e: ParseException    => throw wrapped(where, clause, e.getMessage.split("\n== SQL").head.trim)
+      case e: AnalysisException => throw wrapped(where, clause, e.getSimpleMessage.trim)
+    }
+
+  private def wrapped(where: String, clause: String, message: String) =
+    ViewsException.definition(s"In the $clause${if (where.isEmpty) "" else s", $where"}: $message")
+
+  /** Replaces relations everywhere in a plan that is not resolved: in subqueries and in WITH too. */
+  private def rewrite(plan: LogicalPlan)(replacement: Seq[String] => Option[LogicalPlan]): LogicalPlan = {
+    def expression(e: Expression): Expression = e match {
+      case s: PlanExpression[_] =>
+        s.asInstanceOf[PlanExpression[LogicalPlan]].withNewPlan(in(s.plan.asInstanceOf[LogicalPlan]))
+      case other => other
+    }
+    def in(p: LogicalPlan): LogicalPlan = p match {
+      case r: UnresolvedRelation => replacement(r.multipartIdentifier).getOrElse(r)
+      case w: UnresolvedWith     =>
+        // The shape of its list differs between versions of Spark.
+        val arguments = w.productIterator.map {
+          case child: LogicalPlan => in(child)
+          case list: Seq[_]       => list.map(product)
+          case other              => other
+        }
+        w.makeCopy(arguments.map(_.asInstanceOf[AnyRef]).toArray)
+      case other => other.mapChildren(in).transformExpressions { case e => expression(e) }
+    }
+    def product(entry: Any): Any = entry match {
+      case (name, query: SubqueryAlias)       => (name, in(query))
+      case (name, query: SubqueryAlias, more) => (name, in(query), more)
+      case other                              => other
+    }
+    in(plan)
+  }
+
+  /** The names that WITH clauses give. */
+  private def commonTables(plan: LogicalPlan): Set[String] = {
+    def in(p: LogicalPlan): Set[String] = {
+      val inner = p match {
+        case w: UnresolvedWith => w.innerChildren.collect { case a: SubqueryAlias => in(a) + a.alias.toLowerCase }
+        case _                 => Nil
+      }
+      (inner ++ p.children.map(in) ++ p.expressions.flatMap(_.collect { case s: PlanExpression[_] =>
+        in(s.plan.asInstanceOf[LogicalPlan])
+      })).foldLeft(Set.empty[String])(_ ++ _)
+    }
+    in(plan)
+  }
+}

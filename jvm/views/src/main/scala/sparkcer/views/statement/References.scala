@@ -1,0 +1,113 @@
+package sparkcer.views.statement
+
+import sparkcer.views.ViewsException
+
+/** Finds the part references of a query, which stand where a relation can: after FROM, JOIN or TABLE, and after a comma
+  * of a FROM clause. `a[1]` elsewhere is an element of an array.
+  */
+private[views] object References {
+
+  /** @param variable
+    *   the name of the view's own subscript; a query of the user's has none, and its subscripts are numbers
+    */
+  def apply(text: String, tokens: Vector[Token], variable: Option[String], clause: String): Query = {
+    val found = starts(tokens).flatMap(at => reference(text, tokens, at, variable, clause))
+    val start = tokens.head.start
+    val sql = new StringBuilder(text.substring(0, start).map(c => if (c == '\n') c else ' '))
+    var done = start
+    found.foreach { case (r, from, to) =>
+      sql ++= text.substring(done, from)
+      // A blank makes room for the first quote and the last bracket for the second, so that places stay.
+      if (sql.nonEmpty && sql.last == ' ' && from > start) sql.setLength(sql.length - 1)
+      sql ++= s"`${r.key.replace("`", "``")}`"
+      done = to
+    }
+    sql ++= text.substring(done, tokens.last.end)
+    val timestamps = tokens.exists(_.name.exists(_.equalsIgnoreCase(PartTimestamp)))
+    Query(sql.toString, found.map(_._1), timestamps, variable.getOrElse(""), clause)
+  }
+
+  val PartTimestamp = "PART_TIMESTAMP"
+
+  /** Where a relation can begin. Each bracket has its own FROM; FROM counts only in a query, not in `extract(… FROM …)`
+    * nor in `IS DISTINCT FROM`.
+    */
+  private def starts(tokens: Vector[Token]): Vector[Int] = {
+    final class Level(var query: Boolean, var from: Boolean)
+    var levels = List(new Level(false, false))
+    var expected = false
+    val starts = Vector.newBuilder[Int]
+    tokens.zipWithIndex.foreach { case (t, at) =>
+      val level = levels.head
+      val first = at == 0 || tokens(at - 1).isSign("(")
+      val was = expected
+      expected = false
+      if (t.isSign("(")) {
+        levels = new Level(was, was) :: levels
+        expected = was
+      } else if (t.isSign(")")) { if (levels.tail.nonEmpty) levels = levels.tail }
+      else if (t.isSign(",")) expected = level.from
+      else if (t.is("SELECT")) { level.query = true; level.from = false }
+      else if (t.is("FROM")) {
+        val distinct = at > 1 && tokens(at - 1).is("DISTINCT") && (tokens(at - 2).is("IS") || tokens(at - 2).is("NOT"))
+        if ((level.query || first) && !distinct) { level.from = true; level.query = true; expected = true }
+      } else if (t.is("JOIN") || t.is("TABLE")) expected = true
+      else if (was && t.is("LATERAL")) expected = true
+      else if (Ends.exists(t.is)) level.from = false
+      else if (was && t.name.isDefined) starts += at
+    }
+    starts.result()
+  }
+
+  private val Ends =
+    Vector(
+      "WHERE",
+      "GROUP",
+      "HAVING",
+      "ORDER",
+      "SORT",
+      "CLUSTER",
+      "DISTRIBUTE",
+      "LIMIT",
+      "OFFSET",
+      "UNION",
+      "EXCEPT",
+      "MINUS",
+      "INTERSECT",
+      "WINDOW",
+      "QUALIFY"
+    )
+
+  private def reference(
+      text: String,
+      tokens: Vector[Token],
+      at: Int,
+      variable: Option[String],
+      clause: String
+  ): Option[(Reference, Int, Int)] =
+    if (!tokens.lift(at + 1).exists(_.isSign("["))) None
+    else {
+      val name = tokens(at)
+      def fail(where: Int, problem: String): Nothing =
+        throw ViewsException.definition(s"In the $clause, ${Lexer.place(text, where)}: $problem.")
+      val close = tokens.indexWhere(_.isSign("]"), at)
+      if (close < 0) fail(name.start, s"the ] of ${name.text}[ is missing")
+      val inside = tokens.slice(at + 2, close)
+      val whole = text.substring(name.start, tokens(close).end)
+      val dots = inside.indexWhere(_.isSign(".."))
+      val (low, high) = if (dots < 0) (inside, inside) else (inside.take(dots), inside.drop(dots + 1))
+      def subscript(part: Vector[Token]) = Subscript.parse(part, variable) match {
+        case Right(s)       => s
+        case Left((p, why)) => fail(if (p == 0) name.start else p, s"the subscript of $whole: $why")
+      }
+      val r = Reference(
+        name.name.get,
+        subscript(low),
+        subscript(high),
+        whole,
+        whole.stripSuffix("]"),
+        Lexer.place(text, name.start)
+      )
+      Some((r, name.start, tokens(close).end))
+    }
+}

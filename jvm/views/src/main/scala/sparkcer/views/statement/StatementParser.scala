@@ -1,0 +1,156 @@
+package sparkcer.views.statement
+
+import sparkcer.internal.bind.Durations
+import sparkcer.views.ViewsException
+
+/** Reads statements: where they begin and end, and the clauses of a ViewDF. */
+private[views] object StatementParser {
+
+  /** One statement of several, as text, with the tokens of it. */
+  final case class Piece(text: String, tokens: Vector[Token]) {
+    def isView: Boolean = word(0, "CREATE") && word(1, "VIEW")
+
+    /** Is it one that says how parts are made, and needs no translation? */
+    def isViewDf: Boolean = isView && (word(3, "INITIALIZE") || word(3, "AS") && word(4, "INITIALIZE"))
+
+    /** Is it one that no Spark SQL can be: a ViewDF, a pattern, or a window after a source? */
+    def isOurs: Boolean = isViewDf || isView && tokens.indices.exists { n =>
+      word(n, "FROM") && (word(n + 2, "PATTERN") && sign(n + 3, "[") || sign(n + 2, "[") && word(n + 3, "WINDOW"))
+    }
+
+    private def word(at: Int, text: String) = tokens.lift(at).exists(_.is(text))
+    private def sign(at: Int, text: String) = tokens.lift(at).exists(_.isSign(text))
+  }
+
+  /** The statements of a text. They end with a semicolon, or where another CREATE VIEW begins. */
+  def split(text: String): Vector[Piece] = {
+    val tokens = Lexer(text)
+    var depth = 0
+    var from = 0
+    val bounds = Vector.newBuilder[(Int, Int)]
+    tokens.zipWithIndex.foreach { case (t, at) =>
+      if (t.opens) depth += 1
+      else if (t.closes) depth -= 1
+      else if (depth == 0 && t.isSign(";")) {
+        bounds += ((from, at))
+        from = at + 1
+      } else if (depth == 0 && at > from && t.is("CREATE") && tokens.lift(at + 1).exists(_.is("VIEW"))) {
+        bounds += ((from, at))
+        from = at
+      }
+    }
+    bounds += ((from, tokens.length))
+    bounds.result().filter { case (a, b) => a < b }.map { case (a, b) =>
+      val body = text.substring(tokens(a).start, tokens(b - 1).end)
+      Piece(body, Lexer(body))
+    }
+  }
+
+  def parse(piece: Piece): Statement = new StatementParser(piece).statement()
+}
+
+private[views] final class StatementParser(piece: StatementParser.Piece) {
+  private val text = piece.text
+  private val tokens = piece.tokens
+  private var at = 0
+
+  def statement(): Statement = {
+    expect("CREATE")
+    expect("VIEW")
+    val name = identifier("the name of the view")
+    accept("AS") // the paper leaves it out once
+    expect("INITIALIZE")
+    val i = head(name, "INITIALIZE")
+    val updateAt = clauseAt(
+      at,
+      (t, n) => t.is("UPDATE") && (isHead(n, name) || tokens.lift(n).exists(_.is("VIEW")) && isHead(n + 1, name))
+    )
+    if (updateAt < 0)
+      fail(tokens.last.end, s"UPDATE $name[j] AS … is missing: it says how each part after the first is made")
+    val initialize = query(i, at, updateAt, s"INITIALIZE of view $name")
+    at = updateAt + 1
+    accept("VIEW")
+    val j = head(name, "UPDATE")
+    val lengthAt = clauseAt(at, (t, n) => t.is("PARTITION") && tokens.lift(n).exists(_.is("LENGTH")))
+    if (lengthAt < 0)
+      fail(
+        tokens.last.end,
+        "PARTITION LENGTH is missing: the length of a part, such as PARTITION LENGTH 60 (seconds) or 1 hour"
+      )
+    val update = query(j, at, lengthAt, s"UPDATE of view $name")
+    at = lengthAt + 2
+    Statement(name, initialize, update, length(), text)
+  }
+
+  /** `name[j] AS`, and the variable. */
+  private def head(name: String, clause: String): String = {
+    val start = here
+    val named = identifier(s"$clause $name[…]")
+    if (!named.equalsIgnoreCase(name)) fail(start, s"$clause is of '$named', and the view is '$name'")
+    sign("[")
+    val variable = identifier("the name of the subscript, such as j")
+    sign("]")
+    expect("AS")
+    variable
+  }
+
+  private def isHead(n: Int, name: String): Boolean =
+    tokens.lift(n).flatMap(_.name).exists(_.equalsIgnoreCase(name)) && tokens.lift(n + 1).exists(_.isSign("["))
+
+  /** The first place outside brackets where a clause begins. */
+  private def clauseAt(from: Int, begins: (Token, Int) => Boolean): Int = {
+    var depth = 0
+    tokens.indices
+      .drop(from)
+      .find { n =>
+        val t = tokens(n)
+        if (t.opens) depth += 1
+        else if (t.closes) depth -= 1
+        depth == 0 && begins(t, n + 1)
+      }
+      .getOrElse(-1)
+  }
+
+  private def query(variable: String, from: Int, until: Int, clause: String): Query = {
+    if (from >= until) fail(here, s"the query of $clause is missing")
+    References(text, tokens.slice(from, until), Some(variable), clause)
+  }
+
+  private def length(): Long = {
+    val start = here
+    val words = tokens.drop(at)
+    val seconds = words.map(_.text) match {
+      case Vector(n) if words.head.kind == Token.Number => n.toLongOption
+      case _ if words.nonEmpty                          =>
+        Durations.seconds(text.substring(words.head.start, words.last.end).stripPrefix("'").stripSuffix("'"))
+      case _ => None
+    }
+    seconds
+      .filter(_ > 0)
+      .getOrElse(
+        fail(start, "PARTITION LENGTH is a number of seconds or a length of time, such as 60 or 1 hour")
+      )
+  }
+
+  private def here: Int = tokens.lift(at).fold(tokens.last.end)(_.start)
+
+  private def accept(word: String): Unit = if (tokens.lift(at).exists(_.is(word))) at += 1
+
+  private def expect(word: String): Unit =
+    if (tokens.lift(at).exists(_.is(word))) at += 1 else fail(here, s"$word is missing")
+
+  private def sign(text: String): Unit =
+    if (tokens.lift(at).exists(_.isSign(text))) at += 1 else fail(here, s"$text is missing")
+
+  private def identifier(what: String): String = tokens.lift(at).flatMap(_.name) match {
+    case Some(name) =>
+      at += 1
+      name
+    case None => fail(here, s"$what is missing")
+  }
+
+  private def fail(where: Int, problem: String): Nothing = {
+    val name = tokens.lift(2).flatMap(_.name).fold("")(n => s" of view $n")
+    throw ViewsException.definition(s"In the statement$name, ${Lexer.place(text, where)}: $problem.")
+  }
+}

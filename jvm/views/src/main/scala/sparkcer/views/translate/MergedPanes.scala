@@ -1,0 +1,21 @@
+package sparkcer.views.translate
+
+import Translate.select
+
+/** The helper has the aggregates of each pane, and the view merges those of its window (View5 of the paper). An update
+  * reads a row of each group for each pane of the window.
+  */
+final private[views] class MergedPanes(query: ViewQuery, protected val panes: Panes) extends WindowForm {
+  private val aggregates = new Aggregates(query, new FreshNames(query.groups.map(_.name)), needsValues = false)
+  private val output = new Output(query, aggregates)
+
+  private def onePane(part: String) =
+    select(panes.groups ++ panes.values(aggregates.columns)) ++ panes.from(part) ++ panes.groupBy
+
+  private def window(part: String) = panes.merging(output, Seq(s"FROM ${panes.whole(part)}"))
+
+  protected def initializeHelper(part: String): Seq[String] = onePane(part)
+  protected def updateHelper(part: String): Seq[String] = onePane(part)
+  protected def initializeView(part: String): Seq[String] = window(part)
+  protected def updateView(part: String): Seq[String] = window(part)
+}

@@ -1,0 +1,97 @@
+package sparkcer.views.translate
+
+import org.apache.spark.sql.{AnalysisException, SparkSession}
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, Literal, SubqueryExpression}
+import org.apache.spark.sql.catalyst.parser.{CatalystSqlParser, ParseException}
+import org.apache.spark.sql.types.{DataType, StructType}
+
+import sparkcer.views.statement.{SqlSpan, SqlToken}
+
+/** An expression of Spark SQL inside a statement: its text, with the places of the columns and aggregates in it. Text
+  * is edited and never printed from a tree, so what is generated reads as it was written.
+  */
+final private[views] class SqlExpression(val span: SqlSpan) {
+  if (span.isEmpty) span.fail("an expression is missing here.")
+
+  private val parsed: Expression = SqlExpression.parse(span)
+  if (parsed.exists(_.isInstanceOf[SubqueryExpression]))
+    span.fail("a subquery cannot stand here. Join its table in a view of its own, and read that.", "CER_UNSUPPORTED")
+
+  private def place(e: Expression): SqlSpan = {
+    val (from, until) = (e.origin.startIndex.get, e.origin.stopIndex.get + 1)
+    val text = span.text
+    span.part(text.offsetByCodePoints(0, from), text.offsetByCodePoints(0, until))
+  }
+
+  /** The columns that it names, as paths. */
+  lazy val attributes: Vector[SqlExpression.Attribute] =
+    parsed.collect { case a: UnresolvedAttribute => SqlExpression.Attribute(a.nameParts, place(a)) }.toVector
+
+  lazy val aggregates: Vector[SqlExpression.Aggregate] = parsed.collect {
+    case f: UnresolvedFunction if f.nameParts.length == 1 && Aggregates.Names(f.nameParts.head.toLowerCase) =>
+      aggregate(f)
+  }.toVector
+
+  /** The columns that are named outside of aggregates. */
+  lazy val outside: Vector[SqlExpression.Attribute] =
+    attributes.filterNot(a => aggregates.exists(g => g.span.start <= a.span.start && a.span.end <= g.span.end))
+
+  private def aggregate(f: UnresolvedFunction): SqlExpression.Aggregate = {
+    val whole = place(f)
+    val name = f.nameParts.head.toLowerCase
+    if (f.isDistinct || f.filter.isDefined)
+      whole.fail(
+        s"$name with DISTINCT or FILTER cannot be kept up to date from parts. Prepare the rows in a view of its own, and read that.",
+        "CER_UNSUPPORTED"
+      )
+    f.arguments match {
+      case Seq(_: Literal) if name == "count" => SqlExpression.Aggregate(name, None, whole)
+      case Seq(_)                             =>
+        val inside = SqlToken.of(whole)
+        val argument = new SqlExpression(SqlSpan(span.statement, inside(1).span.end, inside.last.span.start))
+        if (argument.aggregates.nonEmpty) argument.span.fail("an aggregate cannot stand inside another.")
+        SqlExpression.Aggregate(if (name == "mean") "avg" else name, Some(argument), whole)
+      case _ => whole.fail(s"$name takes one argument.", "CER_UNSUPPORTED")
+    }
+  }
+
+  def isAggregate: Boolean = aggregates.exists(_.span == SqlToken.trimmed(span))
+
+  /** Its text with some places replaced. */
+  def edited(edits: Seq[(SqlSpan, String)]): String =
+    edits.sortBy(-_._1.start).foldLeft(span.text) { case (text, (where, by)) =>
+      text.substring(0, where.start - span.start) + by + text.substring(where.end - span.start)
+    }
+
+  /** Its type over rows of this schema. */
+  def dataType(schema: StructType): DataType = SqlExpression.dataType(span.text, schema, span)
+}
+
+private[views] object SqlExpression {
+  final case class Attribute(path: Seq[String], span: SqlSpan)
+
+  /** A call of count, sum, avg, min or max. `count(*)` has no argument. */
+  final case class Aggregate(name: String, argument: Option[SqlExpression], span: SqlSpan)
+
+  private def parse(span: SqlSpan): Expression =
+    try CatalystSqlParser.parseExpression(span.text)
+    catch { case e: ParseException => span.fail(s"Spark cannot read this: ${reason(e)}") }
+
+  /** Does it end with a name for its value? */
+  def isNamed(span: SqlSpan): Boolean = parse(span).isInstanceOf[Alias]
+
+  def dataType(sql: String, schema: StructType, span: SqlSpan): DataType =
+    try
+      SparkSession.active
+        .createDataFrame(java.util.List.of[org.apache.spark.sql.Row](), schema)
+        .selectExpr(sql)
+        .schema
+        .head
+        .dataType
+    catch { case e: AnalysisException => span.fail(reason(e), "CER_TYPE_MISMATCH") }
+
+  /** Spark's own sentence, without its code, state and plan. */
+  def reason(e: AnalysisException): String =
+    e.getSimpleMessage.trim.linesIterator.next().replaceFirst("^\\[[A-Z_.]*\\] ", "").replaceFirst(" SQLSTATE.*", "")
+}

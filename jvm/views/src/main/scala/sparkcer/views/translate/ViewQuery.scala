@@ -1,0 +1,166 @@
+package sparkcer.views.translate
+
+import org.apache.spark.sql.catalyst.util.quoteIfNeeded
+import org.apache.spark.sql.internal.SQLConf
+
+import sparkcer.engine.ceql.CeqlException
+import sparkcer.views.statement.{SqlSpan, SqlToken, Token}
+
+/** A view that is defined by a query:
+  * {{{
+  * CREATE VIEW name AS SELECT items FROM source [PATTERN […] | [WINDOW …]] WHERE … GROUP BY … HAVING …
+  * }}}
+  * cut into its clauses. What PATTERN and WINDOW mean is for [[PatternQuery]] and [[WindowQuery]].
+  */
+final private[views] case class ViewQuery(
+    name: String,
+    items: Vector[ViewQuery.Item],
+    sourceName: SqlSpan,
+    source: Source,
+    pattern: Option[SqlSpan],
+    window: Option[SqlSpan],
+    where: Option[SqlSpan],
+    groups: Vector[ViewQuery.Group],
+    having: Option[SqlExpression]
+) {
+  def sourceText: String = sourceName.text
+
+  /** Everything in which aggregates stand. */
+  def expressions: Vector[SqlExpression] = items.map(_.expression) ++ having
+
+  /** Is the path's head a column of the source? */
+  def isColumn(path: Seq[String]): Boolean = source.schema.fieldNames.exists(ViewQuery.same(_, path.head))
+
+  def checkColumn(a: SqlExpression.Attribute): Unit =
+    if (!isColumn(a.path)) {
+      val near = CeqlException.suggestion(a.path.head, source.schema.fieldNames)
+      a.span.fail(
+        s"$sourceText has no column '${a.path.head}'; it has ${source.schema.fieldNames.mkString(", ")}.$near",
+        "CER_UNKNOWN_COLUMN"
+      )
+    }
+
+  def group(path: Seq[String]): Option[ViewQuery.Group] =
+    groups.find(g => path.length == 1 && ViewQuery.same(g.name, path.head))
+}
+
+private[views] object ViewQuery {
+
+  /** One expression of SELECT and the column's name, if it has one. */
+  final case class Item(expression: SqlExpression, alias: Option[SqlToken])
+
+  /** A column of GROUP BY. */
+  final case class Group(name: String) {
+    def text: String = quoteIfNeeded(name)
+  }
+
+  def same(a: String, b: String): Boolean = SQLConf.get.resolver(a, b)
+
+  private val Clauses = Vector("WHERE", "GROUP", "HAVING")
+  private val Unwanted = Vector("ORDER", "SORT", "LIMIT", "OFFSET", "UNION", "EXCEPT", "INTERSECT", "QUALIFY")
+  private val Form =
+    "A view is defined by INITIALIZE and UPDATE, by SELECT … FROM M PATTERN [a, b+] WHERE …, or by SELECT … FROM M [WINDOW 60 minutes] …"
+
+  def apply(statement: String, sources: String => Option[Source]): ViewQuery = {
+    val whole = SqlSpan(statement, 0, statement.length)
+    val all = SqlToken.of(whole)
+    val tokens = if (all.lastOption.exists(_.is(";"))) all.init else all
+    val end = tokens.lastOption.fold(0)(_.span.end)
+    def at(i: Int): SqlToken =
+      tokens.lift(i).getOrElse(SqlToken(Token(Token.Sign, "", end, end), SqlSpan(statement, end, end)))
+    def expect(i: Int, word: String): Unit =
+      if (!at(i).is(word)) at(i).span.fail(s"expected $word, found ${shown(at(i))}. $Form")
+    expect(0, "CREATE")
+    expect(1, "VIEW")
+    if (!at(2).isName) at(2).span.fail("expected the view's name.")
+    expect(3, "AS")
+    expect(4, "SELECT")
+    val outer = SqlToken.outer(tokens.drop(5))
+    val from =
+      outer.find(_.is("FROM")).map(tokens.indexOf).getOrElse(at(tokens.length).span.fail(s"FROM is missing. $Form"))
+    if (!at(from + 1).isName) at(from + 1).span.fail("expected the name of a table or view.")
+    val sourceName = at(from + 1)
+    val isPattern = at(from + 2).is("PATTERN")
+    val open = if (isPattern) from + 3 else from + 2
+    if (at(open).text != "[" || !isPattern && !at(open + 1).is("WINDOW"))
+      at(from + 2).span.fail(s"expected PATTERN […] or [WINDOW …] after ${sourceName.text}. $Form")
+    val close = tokens.indexWhere(_.text == "]", open)
+    if (close < 0) at(open).span.fail("the bracket opened here is never closed.")
+    val brackets = SqlSpan(statement, at(open).span.end, at(close).span.start)
+    val source = sources(sourceName.name).getOrElse(
+      sourceName.span.fail(s"there is no table or view ${sourceName.text}.", "CER_UNKNOWN_STREAM")
+    )
+    val clauses = clausesOf(statement, tokens.drop(close + 1), end)
+    ViewQuery(
+      at(2).name,
+      SqlToken.split(SqlSpan(statement, at(4).span.end, at(from).span.start))(_.text == ",").map(item),
+      sourceName.span,
+      source,
+      if (isPattern) Some(brackets) else None,
+      if (isPattern) None else Some(brackets),
+      clauses.get("WHERE"),
+      clauses.get("GROUP").fold(Vector.empty[Group])(groupsOf(_, sourceName.text, source)),
+      clauses.get("HAVING").map(new SqlExpression(_))
+    )
+  }
+
+  /** What follows the source: the clauses by their first words, in their order. */
+  private def clausesOf(statement: String, tokens: Vector[SqlToken], end: Int): Map[String, SqlSpan] = {
+    val outer = SqlToken.outer(tokens)
+    outer.find(t => Unwanted.exists(t.is)).foreach { t =>
+      t.span.fail(s"${t.text.toUpperCase} has no place in a view; use it where the view is read.", "CER_UNSUPPORTED")
+    }
+    val heads = outer.filter(t => Clauses.exists(t.is))
+    tokens.headOption.filterNot(heads.headOption.contains).foreach { t =>
+      t.span.fail(s"expected WHERE, GROUP BY, HAVING or the end, found ${shown(t)}.")
+    }
+    val order = heads.map(h => Clauses.indexWhere(h.is))
+    order.zip(order.drop(1)).zip(heads.drop(1)).foreach { case ((a, b), head) =>
+      if (b <= a) head.span.fail("the clauses are WHERE, GROUP BY, HAVING, each at most once and in this order.")
+    }
+    heads
+      .zip(heads.drop(1).map(_.span.start) :+ end)
+      .map { case (head, until) =>
+        head.text.toUpperCase -> SqlToken.trimmed(SqlSpan(statement, head.span.end, until))
+      }
+      .toMap
+  }
+
+  private def groupsOf(span: SqlSpan, source: String, from: Source): Vector[Group] = {
+    val by = SqlToken.of(span).headOption.filter(_.is("BY")).getOrElse(span.fail("expected BY after GROUP."))
+    SqlToken.split(SqlSpan(span.statement, by.span.end, span.end))(_.text == ",").map { column =>
+      SqlToken.of(column) match {
+        case Vector(name) if name.isName =>
+          from.schema.fieldNames
+            .find(same(_, name.name))
+            .map(Group(_))
+            .getOrElse(
+              column.fail(
+                s"$source has no column '${name.name}'.${CeqlException.suggestion(name.name, from.schema.fieldNames)}",
+                "CER_UNKNOWN_COLUMN"
+              )
+            )
+        case _ =>
+          column.fail(
+            "GROUP BY takes names of columns here. Compute the expression in a view of its own, and read that.",
+            "CER_UNSUPPORTED"
+          )
+      }
+    }
+  }
+
+  /** An item ends with `AS name` or with a bare name after an expression. */
+  private def item(span: SqlSpan): Item = {
+    val tokens = SqlToken.of(span)
+    if (tokens.isEmpty) span.fail("an expression is missing here.")
+    if (tokens.last.text == "*") span.fail("name the columns: * cannot be kept up to date here.", "CER_UNSUPPORTED")
+    if (!SqlExpression.isNamed(span)) Item(new SqlExpression(span), None)
+    else {
+      val as = tokens(tokens.length - 2).is("AS")
+      val until = tokens(tokens.length - (if (as) 3 else 2)).span.end
+      Item(new SqlExpression(SqlSpan(span.statement, span.start, until)), Some(tokens.last))
+    }
+  }
+
+  private def shown(t: SqlToken): String = if (t.text.isEmpty) "the end" else s"'${t.text}'"
+}

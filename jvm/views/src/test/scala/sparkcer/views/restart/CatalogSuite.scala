@@ -1,0 +1,121 @@
+package sparkcer.views.restart
+
+import java.util.concurrent.{Executors, TimeUnit}
+
+import scala.util.Try
+
+import org.apache.hadoop.fs.Path
+
+import sparkcer.engine.testkit.Properties
+import sparkcer.internal.testkit.SparkSuite
+import sparkcer.views.Views
+import sparkcer.views.catalog.{CatalogFiles, Removed}
+import sparkcer.views.maintain.Sweeper
+import sparkcer.views.store.Storage
+import sparkcer.views.testkit.{CrashContext, CrashFileSystem, Network}
+
+/** Commits: of several at once none is lost, and one that is cut short at any point leaves everything consistent. */
+final class CatalogSuite extends SparkSuite {
+  import Network._
+
+  test("of several committers none is lost") {
+    val folder = Network.folder()
+    val pool = Executors.newFixedThreadPool(4)
+    val each = 25
+    (0 until 4).foreach { n =>
+      pool.submit((() => {
+        val files = new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration)
+        (0 until each).foreach(k => files.commit((c, v) => (c.copy(removed = c.removed :+ Removed(s"$n.$k", v)), ())))
+      }): Runnable)
+    }
+    pool.shutdown()
+    assert(pool.awaitTermination(5, TimeUnit.MINUTES))
+    val last = new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration).load()
+    assertEquals(last.version, 100L)
+    assertEquals(
+      last.removed.map(_.folder).sorted,
+      (for (n <- 0 until 4; k <- 0 until each) yield s"$n.$k").toVector.sorted
+    )
+    assertEquals(last.removed.map(_.since), (1L to 100L).toVector)
+  }
+
+  test("appends and maintenance at once") {
+    val v = open(spark)
+    v.sql(s"$Helper; $View2")
+    val pool = Executors.newFixedThreadPool(3)
+    val all = (0 to 5).map(n => pool.submit((() => v.append("M", rows(spark, (n.toLong, "s", 20)))): Runnable)) ++
+      (0 to 1).map(_ => pool.submit((() => v.maintain(): Unit): Runnable))
+    all.foreach(_.get(5, TimeUnit.MINUTES))
+    pool.shutdown()
+    v.maintain()
+    val first = v.parts("Helper").head().getLong(0) - Begin
+    assertEquals(texts(v.read("Helper").select("ct")), (first to 5).map(m => s"[${m - first + 1}]").sorted)
+  }
+
+  test("what no part has any more is removed after a while") {
+    val folder = Network.folder()
+    val v = Views.open(spark, folder)
+    v.createTable("M", Schema, "t", "60")
+    v.sql(Helper)
+    v.append("M", rows(spark, (0, "s", 20), (1, "s", 20)))
+    v.maintain()
+    v.append("M", rows(spark, (0, "x", 20)))
+    v.maintain() // replaces the first part of the helper
+    rows(spark, (0, "s", 20)).write.parquet(s"$folder/Helper/left")
+    java.nio.file.Files.createFile(java.nio.file.Paths.get(folder, "_catalog", ".left.tmp")): Unit
+    def there() =
+      Seq("Helper", "M", "_catalog").map(n => Option(new java.io.File(folder, n).list()).get.count(!_.endsWith(".crc")))
+    val sweeper = new Sweeper(
+      new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration),
+      new Storage(spark, new Path(folder))
+    )
+    val before = texts(v.read("Helper"))
+    val files = there()
+    sweeper.run()
+    assertEquals(there(), files)
+    sweeper.run(System.currentTimeMillis() + 2 * 3600 * 1000) // longer than replaced pieces are kept
+    assertEquals(there().head, files.head - 1)
+    sweeper.run(System.currentTimeMillis() + 48 * 3600 * 1000) // longer than what was left is kept
+    assertEquals(there().take(2), Seq(files.head - 2, files(1)))
+    assert(!new java.io.File(folder, "_catalog/.left.tmp").exists())
+    assertEquals(texts(v.read("Helper")), before)
+    assertEquals(v.read("M").count(), 3L)
+  }
+
+  test("cut short at any operation of the file system, the next run completes") {
+    val conf = spark.sparkContext.hadoopConfiguration
+    conf.set("fs.crash.impl", classOf[CrashFileSystem].getName)
+    conf.set("fs.AbstractFileSystem.crash.impl", classOf[CrashContext].getName)
+    val folder = s"crash://${Network.folder()}"
+    def minutes(v: Views) = v.read("M").collect().map(_.getTimestamp(0).getTime / 60000 - Begin).toSet
+    var cut = 0
+    var point = 1
+    var done = false
+    val v = Views.open(spark, folder)
+    v.createTable("M", Schema, "t", "60")
+    v.sql(s"$Helper; $View2")
+    var minute = 0L
+    while (!done) {
+      CrashFileSystem.left = point
+      val outcome = Try {
+        v.append("M", rows(spark, (minute, "s", 20)))
+        v.maintain()
+      }
+      done = CrashFileSystem.left >= 0
+      if (done) outcome.get: Unit
+      else cut += 1
+      CrashFileSystem.left = Int.MaxValue
+      val again = Views.open(spark, folder)
+      if (!minutes(again)(minute)) again.append("M", rows(spark, (minute, "s", 20)))
+      again.maintain()
+      assertEquals(
+        texts(again.read("View2").select("ct", "sum_loss")),
+        (4L to minute + 1).map(n => s"[$n,${n * 20}]").sorted,
+        clue(point)
+      )
+      minute += 1
+      point += (if (Properties.Long) 1 else 3)
+    }
+    assert(cut >= 5, clue(cut))
+  }
+}

@@ -1,0 +1,51 @@
+package sparkcer.views.testkit
+
+import java.io.{File, IOException}
+import java.net.URI
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs._
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.util.Progressable
+
+/** The local file system, of which every change fails after some. */
+final class CrashFileSystem extends RawLocalFileSystem {
+  import CrashFileSystem.change
+
+  override def getUri: URI = CrashFileSystem.Uri
+  override def getScheme: String = "crash"
+  override def checkPath(path: Path): Unit = ()
+  override def pathToFile(path: Path): File = new File(path.toUri.getPath)
+
+  override def create(f: Path, overwrite: Boolean, b: Int, r: Short, s: Long, p: Progressable): FSDataOutputStream = {
+    change()
+    super.create(f, overwrite, b, r, s, p)
+  }
+  override def rename(from: Path, to: Path): Boolean = {
+    change()
+    super.rename(from, to)
+  }
+  override def delete(path: Path, recursive: Boolean): Boolean = {
+    change()
+    super.delete(path, recursive)
+  }
+  override def mkdirs(path: Path, permission: FsPermission): Boolean = {
+    change()
+    super.mkdirs(path, permission)
+  }
+}
+
+object CrashFileSystem {
+  private val Uri = URI.create("crash:///")
+
+  /** How many changes still succeed. */
+  @volatile var left: Int = Int.MaxValue
+
+  private def change(): Unit = synchronized {
+    left -= 1
+    if (left < 0) throw new IOException("crash")
+  }
+}
+
+final class CrashContext(uri: URI, conf: Configuration)
+    extends DelegateToFileSystem(uri, new CrashFileSystem, conf, "crash", false)

@@ -1,0 +1,75 @@
+package sparkcer.views.testkit
+
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.types.StructType
+
+import sparkcer.views.translate.Source
+
+/** Runs the queries of generated statements on parts that are held in memory: what a statement says, without the
+  * maintainer. A view starts at the first part for which all that INITIALIZE names is there.
+  */
+final class PartWorld(shared: SparkSession, length: Long) {
+  // Hundreds of queries over a few rows each: compiling them would take most of the time.
+  private val spark = shared.newSession()
+  spark.conf.set("spark.sql.codegen.wholeStage", "false")
+  spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+  spark.conf.set("spark.sql.adaptive.enabled", "false")
+  spark.conf.set("spark.sql.shuffle.partitions", "1")
+
+  private var tables = Map.empty[String, (Long, StructType, Map[Long, Seq[Row]])]
+
+  def table(name: String, schema: StructType, parts: Map[Long, Seq[Row]]): Unit =
+    tables += name -> ((length, schema, parts))
+
+  def source(name: String): Option[Source] =
+    tables.get(name).map { case (seconds, schema, _) => Source(schema, seconds) }
+
+  def parts(name: String): Map[Long, Seq[Row]] = tables(name)._3
+
+  private val Statement = """(?s)CREATE VIEW (\S+) AS
+INITIALIZE \S+\[i\] AS
+(.*)
+UPDATE \S+\[j\] AS
+(.*)
+PARTITION LENGTH (\d+)""".r
+  private val Reference = """(\w+)\[([ij])(?:\*(\d+))?([+-]\d+)?(?:\.\.[ij](?:\*(\d+))?([+-]\d+)?)?\]""".r
+
+  def run(statement: String): Unit = {
+    val Statement(name, initialize, update, seconds) = statement: @unchecked
+    val seen = tables.values.flatMap { case (l, _, parts) => parts.keys.map(_ * l / seconds.toLong) }
+    for (part <- seen.min to seen.max) {
+      val started = tables.get(name).exists(_._3.contains(part - 1))
+      evaluate(if (started) update else initialize, part).foreach { df =>
+        val (schema, before) = tables.get(name).fold((df.schema, Map.empty[Long, Seq[Row]]))(t => (t._2, t._3))
+        assert(df.schema.map(_.dataType) == schema.map(_.dataType), s"$name: ${df.schema} is not $schema")
+        tables += name -> ((seconds.toLong, schema, before + (part -> df.collect().toSeq)))
+      }
+    }
+  }
+
+  /** Nothing if a part is missing. */
+  private def evaluate(query: String, part: Long): Option[DataFrame] = {
+    def number(text: String, default: Long) = Option(text).fold(default)(_.toLong)
+    val references = Reference.findAllMatchIn(query).toVector.map { m =>
+      val low = part * number(m.group(3), 1) + number(m.group(4), 0)
+      val isRange = m.matched.contains("..")
+      val high = if (isRange) part * number(m.group(5), 1) + number(m.group(6), 0) else low
+      (m, m.group(1), low, high)
+    }
+    val all = references.forall { case (_, table, low, high) =>
+      tables.get(table).exists(t => (low to high).forall(t._3.contains))
+    }
+    if (!all) None
+    else {
+      val text = references.reverse.foldLeft(query) { case (sql, (m, table, low, high)) =>
+        val view = s"${table}__${low}__$high".replace('-', '_')
+        val (_, schema, parts) = tables(table)
+        val rows = (low to high).flatMap(parts)
+        spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema).createOrReplaceTempView(view)
+        val alias = if (sql.substring(m.end).trim.toUpperCase.startsWith("AS ")) "" else s" AS $table"
+        sql.substring(0, m.start) + view + alias + sql.substring(m.end)
+      }
+      Some(spark.sql(text))
+    }
+  }
+}

@@ -1,0 +1,122 @@
+package sparkcer.views.unit
+
+import java.sql.Timestamp
+
+import org.apache.spark.sql.cerbridge.CerException
+
+import sparkcer.internal.testkit.SparkSuite
+import sparkcer.views.Views
+import sparkcer.views.testkit.Network
+
+/** Old parts: dropped without breaking what needs them, frozen, rolled up. */
+final class RetentionSuite extends SparkSuite {
+  import Network._
+
+  private def minute(m: Long) = new Timestamp((Begin + m) * 60000)
+
+  private def filled(): Views = {
+    val v = open(spark)
+    v.sql(s"$Helper; $View2")
+    v.append("M", rows(spark, (0 to 7).map(m => (m.toLong, "s", 20)): _*))
+    v.maintain()
+    v
+  }
+
+  test("parts that are needed are refused with the list, and go with what needs them on request") {
+    val v = filled()
+    assertEquals(v.dropParts("M", minute(8)).toSeq, Seq(s"M[$Begin..${Begin + 7}]"))
+    assertEquals(
+      intercept[CerException](v.dropParts("Helper", minute(8))).getMessage,
+      s"[CER_VIEW_NEEDED] Parts of Helper before 2015-01-01 00:08:00Z are still needed: by Helper[${Begin + 8}], which is not made yet. Run maintain() first, or drop less; with cascade these views lose their parts too and start again."
+    )
+    assertEquals(v.dropParts("Helper", minute(7)).toSeq, Seq(s"Helper[$Begin..${Begin + 6}]"))
+    v.append("M", rows(spark, (8, "s", 20)))
+    assertEquals(told(v.maintain()), Seq("Helper[8] updated", "View2[8] updated"))
+    assertEquals(texts(v.read("View2", Begin + 8).drop("PART_TIMESTAMP")), Seq("[s,d,9,180]"))
+    v.append("M", rows(spark, (9, "s", 20)))
+    // M[9] is needed by the part of Helper that is not made yet.
+    assert(intercept[CerException](v.dropParts("M", minute(10))).getMessage.contains(s"by Helper[${Begin + 9}]"))
+    assertEquals(
+      v.dropParts("M", minute(10), cascade = true).toSet,
+      Set(s"M[${Begin + 8}..${Begin + 9}]", s"Helper[${Begin + 7}..${Begin + 8}]", s"View2[$Begin..${Begin + 8}]")
+    )
+    v.append("M", rows(spark, (11, "s", 20), (12, "s", 20)))
+    assertEquals(
+      told(v.maintain()),
+      Seq("Helper[10] initialized", "Helper[11] updated", "Helper[12] updated") ++
+        Seq("View2[10] initialized", "View2[11] updated", "View2[12] updated")
+    )
+    // A view that no part of its own is needed for goes on where it was.
+    v.dropParts("View2", minute(20))
+    v.append("M", rows(spark, (13, "s", 20)))
+    assertEquals(told(v.maintain()), Seq("Helper[13] updated", "View2[13] updated"))
+  }
+
+  test("late data where a source was dropped: the part stays, and is reported") {
+    val v = filled()
+    v.dropParts("Helper", minute(5))
+    v.append("M", rows(spark, (5, "x", 20)))
+    assert(v.explain().contains("stale"))
+    assertEquals(told(v.maintain()), Seq("Helper[5] frozen"))
+    // What was dropped in between would have changed too.
+    v.append("M", rows(spark, (3, "x", 20)))
+    assertEquals(told(v.maintain()), Seq("Helper[5] frozen", "View2[3] frozen", "View2[4] frozen"))
+    assert(v.explain().contains(s"  frozen: ${Begin + 5}; a source changed, and others that they need were dropped"))
+    v.dropParts("M", minute(3))
+    assertEquals(
+      intercept[CerException](v.append("M", rows(spark, (1, "x", 1), (8, "x", 1)))).getMessage,
+      s"[CER_VIEW_APPEND] There are rows for parts of M that were dropped: ${Begin + 1} (2015-01-01 00:01:00Z). Nothing was appended."
+    )
+    assertEquals(v.parts("M").count(), 5L)
+    assertEquals(
+      intercept[CerException](v.read("M", Begin + 1)).getMessage,
+      s"[CER_VIEW_CATALOG] There is no part ${Begin + 1} (2015-01-01 00:01:00Z) of M; it has the parts ${Begin + 3} to ${Begin + 7}."
+    )
+  }
+
+  test("a stale part that needs what is to be dropped") {
+    val v = filled()
+    v.append("M", rows(spark, (2, "x", 20)))
+    assert(
+      intercept[CerException](v.dropParts("M", minute(5))).getMessage
+        .contains(s"by Helper[${Begin + 4}], which is to be computed anew")
+    )
+    v.maintain()
+    v.dropParts("M", minute(5))
+  }
+
+  test("rolled-up parts keep their numbers and their rows, late ones too") {
+    val v = filled()
+    val before = texts(v.read("M"))
+    val helper = texts(v.read("Helper"))
+    assertEquals(v.rollUp("M", minute(7), "2 minutes"), 6L)
+    assertEquals(v.rollUp("Helper", minute(8), "4 minutes"), 8L)
+    assertEquals(v.rollUp("M", minute(7), "2 minutes"), 0L)
+    assertEquals(texts(v.read("M")), before)
+    assertEquals(texts(v.read("Helper")), helper)
+    assertEquals(v.read("M", Begin + 3).count(), 1L)
+    assertEquals(v.sql("SELECT * FROM M").where(s"PART_TIMESTAMP = timestamp_seconds(${(Begin + 3) * 60})").count(), 1L)
+    assertEquals(told(v.maintain()), Nil)
+    v.append("M", rows(spark, (3, "x", 20)))
+    assertEquals(told(v.maintain()), Seq("Helper[3] recomputed", "Helper[4] unchanged", "View2[3] unchanged"))
+    assertEquals(v.read("Helper", Begin + 3).count(), 2L)
+    // Part 3 of the helper was computed anew; its old rows are still in the file of parts 0 to 3.
+    assertEquals(v.rollUp("Helper", minute(8), "2 minutes"), 2L)
+    assertEquals(v.read("Helper").count(), 9L)
+    assertEquals(
+      intercept[CerException](v.rollUp("M", minute(8), "90 seconds")).getMessage,
+      "[CER_VIEW_CATALOG] Parts of M are 1 minute: they can be rolled up to a multiple of that, and '90 seconds' is none."
+    )
+  }
+
+  test("tables and views go only with what is computed from them") {
+    val v = filled()
+    assertEquals(
+      intercept[CerException](v.drop("M")).getMessage,
+      "[CER_VIEW_NEEDED] M is still needed by Helper, View2. Drop these first, or all of them with cascade."
+    )
+    assertEquals(v.drop("View2").toSeq, Seq("View2"))
+    assertEquals(v.drop("M", cascade = true).toSeq, Seq("M", "Helper"))
+    assertEquals(v.explain(), "There are no tables and no views yet.")
+  }
+}
