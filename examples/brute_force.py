@@ -1,6 +1,7 @@
-"""A guessed password: five failed logins or more, and then one that succeeds, for one user within five minutes.
+"""A brute-force login: five or more failed logins and then a successful one, for the same user within five minutes.
 
-Written with `:`, nothing else of that user may come in between. `spark_cer.rows` shows a match the way a log does.
+The pattern uses `:`, so no other event of that user may come in between. `spark_cer.rows` returns one row for each
+event of a match, like a log.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ QUERY = """
 
 
 def logins() -> list[tuple[datetime, str, str, str]]:
-    """A morning of logins. People mistype now and then; somebody guesses bob's password, and fails with alice's."""
+    """A morning of logins. Users mistype now and then. An attacker guesses bob's password, but not alice's."""
     rng = random.Random(2)
     nine = datetime(2026, 3, 2, 9)
     events = []

@@ -1,7 +1,8 @@
-"""Card testing: a thief tries a stolen card with a few tiny payments, and then buys something large.
+"""Card testing: a thief tests a stolen card with a few tiny payments and then makes a large one.
 
-At least three payments under 2, and after them one over 300, on one card within ten minutes. Ordinary payments may lie
-in between. Every tiny payment is part of some match, so SELECT MAX keeps the one that has them all.
+The query finds at least three payments under 2 and after them one over 300, with the same card within ten minutes.
+Other payments may come in between. Without MAX it would return a match for each choice of three or more tiny payments.
+MAX keeps the match that has all of them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ QUERY = """
 
 
 def payments() -> list[tuple[datetime, str, float, str]]:
-    """An hour of payments with 40 cards, two of which were stolen."""
+    """One hour of payments with 40 cards. Two of the cards are stolen."""
     rng = random.Random(1)
     noon = datetime(2026, 3, 2, 12)
     shops = ["grocer", "café", "cinema", "station"]

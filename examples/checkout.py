@@ -1,7 +1,7 @@
-"""A checkout that was left: something went into the cart, nothing was bought, the visitor left.
+"""An abandoned checkout: a visitor puts something in the cart and leaves without a purchase.
 
-`NOT(buy):+` is one event or more, none of which is a purchase. Several things in the cart begin several matches that
-end together; SELECT NEXT keeps the one that begins first.
+`NOT(buy):+` matches one or more events, none of which is a purchase. If a visitor puts several things in the cart,
+there are several matches that end at the same event. SELECT NEXT keeps the one that starts first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ITEMS = {"lamp": 40, "chair": 120, "desk": 310, "rug": 85}
 
 
 def clicks() -> list[tuple[datetime, str, str, str | None, int | None]]:
-    """Eight visits to a shop: some look around, some fill a cart, some of those buy."""
+    """Eight visits to a shop. Some visitors only look, some fill a cart, and some of these buy."""
     rng = random.Random(3)
     events: list[tuple[datetime, str, str, str | None, int | None]] = []
     for visit in range(8):

@@ -1,4 +1,4 @@
-"""The demo: 20,000 generated trades, a pattern over them as a batch and as a stream, and the matches as tables."""
+"""The demo: runs a query over 20,000 generated trades, as a batch and as a stream, and prints matches as tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILES = 8
 
 
 def write_trades(folder: Path) -> None:
-    """Random trades as CSV: prices between 1 and 21, about ten trades a second, in files as a feed would leave them."""
+    """Writes random trades as CSV files, like a feed: prices between 1 and 21, about ten trades per second."""
     rng = random.Random(7)
     now = 34_200_000
     for number in range(FILES):
@@ -39,11 +39,11 @@ def write_trades(folder: Path) -> None:
             trade = number * EVENTS // FILES + i
             lines.append(f"{kind},{trade},{name},{rng.randrange(1, 51) * 100},{price:.2f},{now}")
         (folder / f"trades-{number}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        time.sleep(0.01)  # a stream of files is read by their age
+        time.sleep(0.01)  # a file stream reads files in order of modification time
 
 
 def quiet_session(log: Path) -> SparkSession:
-    """spark_cer.session(), with all that Java and Spark say while they start and run in a file: this demo has its own
+    """Like spark_cer.session(), but the log messages of Java and Spark go to a file, because this demo prints its own
     messages."""
     builder = (
         SparkSession.builder.master("local[*]")
@@ -55,7 +55,7 @@ def quiet_session(log: Path) -> SparkSession:
     )
     terminal = os.dup(2)
     with log.open("wb") as out:
-        os.dup2(out.fileno(), 2)  # which Java inherits
+        os.dup2(out.fileno(), 2)  # Java inherits it
     try:
         return spark_cer.configure(builder).getOrCreate()
     except Exception:
@@ -71,13 +71,13 @@ def say(text: str) -> None:
 
 
 def progress_line(text: str) -> None:
-    """A line that the next one replaces; where no terminal shows it, nothing."""
+    """Prints a line that the next one replaces. Prints nothing if the output is not a terminal."""
     if sys.stdout.isatty():
         print(f"\r\033[K{text}", end="", flush=True)
 
 
 def follow(running: StreamingQuery) -> None:
-    """Shows how far the stream is, until it has read all files."""
+    """Shows the progress of the stream until it has read all files."""
     started = time.time()
     while True:
         active = running.isActive

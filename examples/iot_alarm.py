@@ -1,7 +1,8 @@
-"""An alarm, on a stream: three hot readings in a row after a good one, machine by machine.
+"""A temperature alarm on a stream: a normal reading and then three hot readings in a row, for each machine.
 
-Readings come up to 50 seconds late, as radio brings them. With a watermark on their time the alarms are the same as if
-they had come in order. "After a good one" makes it one alarm for each heating-up, and not one for each hot reading.
+Readings arrive up to 50 seconds late. With a watermark on their time, the alarms are the same as if the readings had
+arrived in order. Because the pattern starts with a normal reading, there is one alarm each time a machine heats up, and
+not one for each hot reading.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ QUERY = """
 
 
 def readings() -> list[tuple[datetime, str, float]]:
-    """Ten minutes of three machines, a reading every five seconds; one machine heats up twice, one has two peaks."""
+    """Readings of three machines, one every five seconds. The press gets hot twice, the oven has two peaks."""
     rng = random.Random(4)
     hot = {"press": {*range(20, 29), *range(70, 75)}, "oven": {40, 41, 90}}
     events = [

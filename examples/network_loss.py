@@ -1,7 +1,7 @@
-"""Links that keep losing packets: a view that is kept up to date minute by minute, with a measurement that comes late.
+"""Packet loss on network links: views that are maintained minute by minute, also when a measurement arrives late.
 
-A link is in the view while more than ten packets were lost in each of at least four minutes in a row. The worst minute
-of the last five is a second view, over a sliding window.
+The first view contains the links that have lost more than ten packets per minute for at least four minutes in a row.
+The second view contains the worst minute of the last five, over a sliding window.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LATE = ("fra", "par", START + timedelta(minutes=4))
 
 
 def measurements() -> list[tuple[datetime, str, str, int]]:
-    """Twelve minutes of four links, one of which gets worse."""
+    """Twelve minutes of measurements of four links. One of the links gets worse."""
     rng = random.Random(11)
     rows = []
     for minute in range(12):

@@ -1,6 +1,6 @@
-"""A reversal of a price: three falls or more in a row, and then three rises in a row.
+"""A price reversal: three or more falls in a row and then three rises in a row.
 
-How a tick compares with the one before is Spark's part: a window function adds a column. The query finds the shape.
+A window function of Spark adds a column with the change since the previous tick. The query then finds the pattern.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import random
 from datetime import datetime, timedelta
 
 from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812  (as PySpark's users know it)
+from pyspark.sql import functions as F  # noqa: N812  (the usual name in PySpark)
 
 import spark_cer
 from spark_cer import cer
@@ -23,7 +23,7 @@ QUERY = """
 
 
 def ticks() -> list[tuple[datetime, str, float]]:
-    """Two hundred ticks of two stocks: a random walk that goes on the way it went more often than not."""
+    """Two hundred ticks of each of two stocks: a random walk that keeps its direction more often than not."""
     rng = random.Random(6)
     events = []
     for stock, price in (("ACME", 100.0), ("INIT", 40.0)):

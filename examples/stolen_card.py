@@ -1,7 +1,7 @@
-"""A stolen card, by comparing payments: the second ten times the first, or another country within the hour.
+"""A stolen card, found by comparing payments: the second is ten times the first, or in another country within an hour.
 
-Both patterns are about two payments with one card. Which country or amount is unusual depends on the payment before, so
-the conditions name both: no threshold has to be known.
+Both patterns compare two payments with the same card. Which amount or country is unusual depends on the earlier
+payment, so the queries compare the two payments and need no fixed threshold.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ABROAD = """
 
 
 def payments() -> list[tuple[datetime, str, float, str]]:
-    """A day of payments with 30 cards at home, and three that should raise a question."""
+    """A day of ordinary payments with 30 cards, each in its home country, and three pairs that look unusual."""
     rng = random.Random(4)
     midnight = datetime(2026, 3, 2)
     home = ["BE", "CL", "DE"]

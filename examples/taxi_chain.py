@@ -1,6 +1,7 @@
-"""A chain of taxi trips: a cab that goes round by the zones of a route, each trip from where the last one ended.
+"""A chain of taxi trips: a cab drives a round trip through the zones of a route, in order.
 
-The pattern is made from the list of zones, which are bound as parameters. Other trips may lie in between.
+The script builds the pattern from the list of zones and passes the zones as parameters. Other trips may come
+in between.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def query(legs: int) -> str:
 
 
 def trips() -> list[tuple[datetime, str, str, str, float]]:
-    """A day of 12 cabs. Each trip begins where the last one ended."""
+    """A day of trips of 12 cabs. Each trip starts where the previous one ended."""
     rng = random.Random(13)
     zones = ["Airport", "Centre", "Harbour", "Museum"]
     events = []
