@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 import sparkcer.engine.ceql.{CeqlException, Consume, Parser}
 import sparkcer.engine.evaluate.Program
 import sparkcer.internal.batch.{Planning, Recognize, Spread}
-import sparkcer.internal.bind.{Binding, Clock, Inputs, Options, Parameters, Upstream}
+import sparkcer.internal.bind.{Binding, Clock, Inputs, Options, ParameterValues, Upstream}
 import sparkcer.internal.output.{MatchSchema, Plan}
 import sparkcer.internal.prepare.{AsLong, Event, EventLayout, Mask, Pack, PackRow, Prepare, Slices, Tally, Unpack}
 import sparkcer.internal.stream.{FirstFormat, LogAbout, Stream, StreamWarnings}
@@ -40,7 +40,7 @@ object Cer {
     }
 
   private[sparkcer] def bind(df: DataFrame, query: String, options: Options): Binding = {
-    val params = Parameters(df, Parser.parse(query), options.params)
+    val params = ParameterValues(df, Parser.parse(query), options.params)
     new Binding(df, Program(query, params.quantities), options, params)
   }
 
@@ -96,17 +96,17 @@ object Cer {
     val clockColumn = if (clocked) Some(longOf(b.columnOf(b.windowColumn))) else None
     val (resolved, child) = Bridge.resolved(
       b.df,
-      longOf(b.columnOf(b.time)) +: (clockColumn.toSeq ++ orderColumn ++ b.guards ++ b.keys.map(b.columnOf) ++
+      longOf(b.columnOf(b.time)) +: (clockColumn.toSeq ++ orderColumn ++ b.conditions ++ b.keys.map(b.columnOf) ++
         b.kept.map(b.columnOf))
     )
     val all = resolved.iterator
     val time = all.next()
     val clock = clockColumn.map(_ => all.next())
     val order = orderColumn.map(_ => all.next())
-    val guards = b.guards.map(_ => all.next())
+    val conditions = b.conditions.map(_ => all.next())
     val keys = b.keys.map(_ => all.next())
     val shown = all.toVector
-    val masks = if (guards.isEmpty) Seq(Mask(Nil)) else guards.grouped(64).map(Mask(_)).toSeq
+    val masks = if (conditions.isEmpty) Seq(Mask(Nil)) else conditions.grouped(64).map(Mask(_)).toSeq
     val payload = if (headed) Pack(Some(time), shown) else PackRow(shown)
     val layout =
       EventLayout(masks.length, slices.isDefined, clocked, order.isDefined, keys.nonEmpty, payload.dataType)

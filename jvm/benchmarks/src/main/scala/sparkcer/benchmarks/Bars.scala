@@ -4,7 +4,7 @@ package sparkcer.benchmarks
 final class Bars(results: Map[String, Result], joins: collection.Map[String, Outcome]) {
 
   def lines: Vector[String] =
-    rates ++ twins ++ homes ++ strategies ++ counts ++ enumeration ++ windows ++ correlation
+    rates ++ twins ++ homes ++ strategies ++ counts ++ enumeration ++ windows ++ comparisons
 
   private def line(what: String, figure: Double, bar: Double, atLeast: Boolean): String = {
     val verdict = if (if (atLeast) figure >= bar else figure <= bar) "PASS" else "MISS"
@@ -14,17 +14,17 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
   private def of(names: String*)(f: Seq[Result] => Seq[String]): Vector[String] =
     if (names.forall(results.contains)) f(names.map(results)).toVector else Vector.empty
 
-  private def kind(masked: Boolean): String = if (masked) "masks given" else "predicates"
+  private def kind(masked: Boolean): String = if (masked) "masks given" else "conditions"
 
   private def rates = of("S3")(r =>
     Seq(
-      line("S3 update, predicates, million events/s", r.head.update(masked = false), 12, atLeast = true),
+      line("S3 update, conditions, million events/s", r.head.update(masked = false), 12, atLeast = true),
       line("S3 update, masks given, million events/s", r.head.update(masked = true), 30, atLeast = true),
-      line("S3 total, predicates, million events/s", r.head.total(masked = false), 10, atLeast = true)
+      line("S3 total, conditions, million events/s", r.head.total(masked = false), 10, atLeast = true)
     )
   ) ++ of("S24")(r =>
     Seq(
-      line("S24 update, predicates, million events/s", r.head.update(masked = false), 4, atLeast = true),
+      line("S24 update, conditions, million events/s", r.head.update(masked = false), 4, atLeast = true),
       line("S24 update, masks given, million events/s", r.head.update(masked = true), 15, atLeast = true)
     )
   )
@@ -61,7 +61,7 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
       )
 
   /** r(x) ; s(x, y) ; t(y): the same rate whatever the window, and what a hash join takes for the same events. */
-  private def correlation = {
+  private def comparisons = {
     val names = Vector("500", "5000", "50000").map("C-rst-w" + _)
     of(names: _*) { r =>
       val rates = for (masked <- Seq(false, true)) yield {
@@ -95,7 +95,7 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
         )
       }
     } ++ of("T-chain")(r =>
-      Seq(line("T-chain update, predicates, million events/s", r.head.update(masked = false), 2, atLeast = true))
+      Seq(line("T-chain update, conditions, million events/s", r.head.update(masked = false), 2, atLeast = true))
     )
   }
 

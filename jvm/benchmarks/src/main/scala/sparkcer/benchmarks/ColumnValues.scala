@@ -2,7 +2,7 @@ package sparkcer.benchmarks
 
 import java.nio.charset.StandardCharsets.ISO_8859_1
 
-import sparkcer.engine.correlate.Correlation
+import sparkcer.engine.compare.EventValues
 import sparkcer.engine.evaluate.Program
 
 /** The values that a query compares, from the columns of a stream. A row is the number of its event.
@@ -10,7 +10,7 @@ import sparkcer.engine.evaluate.Program
   * @param encoded
   *   whether the bytes of strings are in memory already, or made for each event
   */
-final class ColumnValues(program: Program, events: Events, encoded: Boolean) extends Correlation {
+final class ColumnValues(program: Program, events: Events, encoded: Boolean) extends EventValues {
   private val columns: Array[Int] = program.terms.map { case (_, term) => events.column(term.sql) }.toArray
   private val bytes: Array[Array[Array[Byte]]] =
     if (encoded) columns.map(c => Array.tabulate(events.size)(i => of(c, i))) else null

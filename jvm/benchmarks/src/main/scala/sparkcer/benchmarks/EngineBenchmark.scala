@@ -13,7 +13,7 @@ import sparkcer.engine.evaluate.Program
   *   - *update*: closing events are counted, nothing is enumerated;
   *   - *total*: a cursor visits every match and each of its events, nothing is kept.
   *
-  * Both with predicates (from columns to masks) and with masks given. All workloads take turns, round by round, and the
+  * Both with conditions (from columns to masks) and with masks given. All workloads take turns, round by round, and the
   * best round counts: so a slow moment of the machine hits all alike.
   *
   * {{{
@@ -80,7 +80,7 @@ object EngineBenchmark {
         case Left(why)               => println(s"${w.name} is skipped: $why"); None
         case Right(program: Program) =>
           val events = streams.getOrElseUpdate(w.stream, Streams(w.stream, options.events))
-          val masked = masks.getOrElseUpdate((w.stream, program.guards), Run.masks(events, program))
+          val masked = masks.getOrElseUpdate((w.stream, program.conditions), Run.masks(events, program))
           Some(new Run(w, program, events, masked))
       }
     }

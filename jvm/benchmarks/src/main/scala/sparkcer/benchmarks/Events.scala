@@ -9,9 +9,9 @@ final class Events(val names: Vector[String], val size: Int, columns: Vector[Eve
   private val integers: Array[Array[Long]] = columns.map { case Events.Integers(v) => v; case _ => null }.toArray
   private val doubles: Array[Array[Double]] = columns.map { case Events.Doubles(v) => v; case _ => null }.toArray
 
-  /** The event at hand, and the predicates that [[test]] knows by number. */
+  /** The event at hand, and the conditions that [[test]] knows by number. */
   var at = 0
-  var predicates: Array[Predicates.Test] = Array.empty
+  var conditions: Array[ColumnConditions.Test] = Array.empty
 
   def column(name: String): Int = {
     val i = names.indexOf(name)
@@ -24,7 +24,7 @@ final class Events(val names: Vector[String], val size: Int, columns: Vector[Eve
   def long(column: Int): Long = integers(column)(at)
   def double(column: Int): Double = doubles(column)(at)
   def ref(column: Int): AnyRef = strings(column)(at)
-  def test(predicate: Int): Boolean = predicates(predicate).holds(this)
+  def test(condition: Int): Boolean = conditions(condition).holds(this)
 
   def string(column: Int, event: Int): String = strings(column)(event)
 

@@ -32,13 +32,13 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
 
   /** Where events are compared, what stands for each. */
   private val rows: Array[Array[Byte]] =
-    if (program.links.isEmpty) new Array[Array[Byte]](events.size) else Array.tabulate(events.size)(ColumnValues.row)
-  private val encoded = if (program.links.isEmpty) null else new ColumnValues(program, events, encoded = true)
+    if (program.comparisons.isEmpty) new Array[Array[Byte]](events.size) else Array.tabulate(events.size)(ColumnValues.row)
+  private val encoded = if (program.comparisons.isEmpty) null else new ColumnValues(program, events, encoded = true)
 
   private def newEvaluator(masked: Boolean): Evaluator =
-    if (program.links.isEmpty) new Evaluator(program)
+    if (program.comparisons.isEmpty) new Evaluator(program)
     else
-      new Evaluator(program, correlation = if (masked) encoded else new ColumnValues(program, events, encoded = false))
+      new Evaluator(program, values = if (masked) encoded else new ColumnValues(program, events, encoded = false))
 
   /** @param visit
     *   every match is visited with each of its events
@@ -147,9 +147,9 @@ object Run {
   }
 
   final class Computed(events: Events, program: Program) extends Source {
-    private val (table, tests) = GuardTable(program.guards, events)
-    require(table.single, "the runner takes up to 64 guards")
-    events.predicates = tests
+    private val (table, tests) = ConditionTable(program.conditions, events)
+    require(table.single, "the runner takes up to 64 conditions")
+    events.conditions = tests
     def mask(i: Int): Long = { events.at = i; table.mask(events) }
   }
 

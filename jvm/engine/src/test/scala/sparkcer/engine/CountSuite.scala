@@ -6,7 +6,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 import sparkcer.engine.ceql.{SelectList, Strategy}
 import sparkcer.engine.evaluate.{Evaluator, Program}
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators.{correlatedCase, plainCase}
+import sparkcer.engine.testkit.Generators.{comparingCase, plainCase}
 
 /** `SELECT COUNT(*)` counts what `SELECT *` lists. */
 class CountSuite extends CountsAgainstDefinition(plainCase) {
@@ -24,7 +24,7 @@ class CountSuite extends CountsAgainstDefinition(plainCase) {
 }
 
 /** The same for queries that compare events. */
-class CorrelatedCountSuite extends CountsAgainstDefinition(correlatedCase) {
+class ComparisonCountSuite extends CountsAgainstDefinition(comparingCase) {
 
   test("more matches than could be listed, of events that are compared") {
     val events = Event.stream("A(k=1) A(k=2) " * 40 + "B")

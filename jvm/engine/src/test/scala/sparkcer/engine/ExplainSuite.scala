@@ -87,18 +87,18 @@ class ExplainSuite extends munit.FunSuite {
 
   test("a disjunction inside a conjunction is in parentheses, and nothing else") {
     val shown = "SELL[(name = 'MSFT' OR name = 'INTC') AND (p OR q) AND volume BETWEEN 1 AND 9]"
-    assertEquals(either.guards.map(_.show), Seq(shown))
+    assertEquals(either.conditions.map(_.show), Seq(shown))
     assert(Explain(either).contains(s"  0  $shown\n"), Explain(either))
     assert(Explain(either).contains(s"  q0 -> q1 (match)  $shown / x\n"), Explain(either))
     assert(Diagram.dot(either.cea).contains(s"""label="$shown / x""""), Diagram.dot(either.cea))
     assert(Diagram.mermaid(either.cea).contains(s"""|"$shown / x"|"""), Diagram.mermaid(either.cea))
     assert(Svg(either.cea).contains(s"<title>$shown / x</title>"), Svg(either.cea))
-    def guards(filter: String) = Program(s"SELECT * FROM S WHERE (A AS x ; B AS y) FILTER $filter").guards.map(_.show)
-    assertEquals(guards("x[p OR q]"), Seq("A[p OR q]", "B"))
-    assertEquals(guards("x[(p AND (q)) AND r]"), Seq("A[p AND q AND r]", "B"))
-    assertEquals(guards("x[p OR q] OR y[r]").toSet, Set("A[p OR q]", "A[not (p OR q)]", "B[r]", "B[not (r)]"))
+    def conditions(filter: String) = Program(s"SELECT * FROM S WHERE (A AS x ; B AS y) FILTER $filter").conditions.map(_.show)
+    assertEquals(conditions("x[p OR q]"), Seq("A[p OR q]", "B"))
+    assertEquals(conditions("x[(p AND (q)) AND r]"), Seq("A[p AND q AND r]", "B"))
+    assertEquals(conditions("x[p OR q] OR y[r]").toSet, Set("A[p OR q]", "A[not (p OR q)]", "B[r]", "B[not (r)]"))
     assertEquals(
-      guards("x[p AND q -- both\n] OR x[CASE WHEN a THEN b END]"),
+      conditions("x[p AND q -- both\n] OR x[CASE WHEN a THEN b END]"),
       Seq("A[(p AND q) OR (CASE WHEN a THEN b END)]", "B")
     )
   }

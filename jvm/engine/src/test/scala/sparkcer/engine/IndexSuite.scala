@@ -2,7 +2,7 @@ package sparkcer.engine
 
 import scala.util.Random
 
-import sparkcer.engine.correlate.Access
+import sparkcer.engine.compare.Access
 import sparkcer.engine.evaluate.{Evaluator, Program, Substream}
 import sparkcer.engine.explain.Explain
 import sparkcer.engine.testkit.{Compared, Event, Harness, Value}
@@ -19,7 +19,7 @@ class IndexSuite extends munit.FunSuite {
       Event(types(rng.nextInt(types.length)).toString, attributes.toMap)
     }
     val evaluator =
-      new Evaluator(program, correlation = new Compared(program, payload => events(BigInt(payload).toInt)))
+      new Evaluator(program, values = new Compared(program, payload => events(BigInt(payload).toInt)))
     val substream = evaluator.newSubstream()
     var most = 0L
     events.indices.foreach { i =>

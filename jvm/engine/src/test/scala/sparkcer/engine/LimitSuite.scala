@@ -5,7 +5,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import sparkcer.engine.ceql.Quantity
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators.{correlatedCase, plainCase}
+import sparkcer.engine.testkit.Generators.{comparingCase, plainCase}
 
 /** LIMIT takes some of the matches of each closing event, the same ones whatever the restarts, and changes nothing
   * else.
@@ -13,7 +13,7 @@ import sparkcer.engine.testkit.Generators.{correlatedCase, plainCase}
 class LimitSuite extends LimitedMatches(plainCase)
 
 /** The same for queries that compare events. */
-class CorrelatedLimitSuite extends LimitedMatches(correlatedCase)
+class ComparisonLimitSuite extends LimitedMatches(comparingCase)
 
 abstract class LimitedMatches(generator: Gen[Case]) extends Properties {
   override def cases: Int = 1000

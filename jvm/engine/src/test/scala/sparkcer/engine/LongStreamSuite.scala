@@ -15,7 +15,7 @@ import sparkcer.engine.testkit._
 class LongStreamSuite extends WindowByWindow(Generators.query)
 
 /** The same for queries that compare events. */
-class CorrelatedLongStreamSuite extends WindowByWindow(Generators.correlated)
+class ComparisonLongStreamSuite extends WindowByWindow(Generators.comparing)
 
 abstract class WindowByWindow(queries: Gen[Query]) extends Properties {
   override def cases: Int = 300

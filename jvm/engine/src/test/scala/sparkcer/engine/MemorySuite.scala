@@ -15,7 +15,7 @@ class MemorySuite extends munit.FunSuite {
     val rng = new Random(3)
     val halves = Array(0L, 0L)
     (0 until n).foreach { i =>
-      val mask = 1L << rng.nextInt(program.guards.length + 2) & ((1L << program.guards.length) - 1)
+      val mask = 1L << rng.nextInt(program.conditions.length + 2) & ((1L << program.conditions.length) - 1)
       substream.read(evaluator.classOf(mask), i.toLong, i.toLong - window, new Array[Byte](8)): Unit
       if (i % 64 == 0) halves(2 * i / n) = math.max(halves(2 * i / n), substream.bytes)
     }
@@ -46,7 +46,7 @@ class MemorySuite extends munit.FunSuite {
     (evaluator, substream, closes)
   }
 
-  test("events that pass no guard leave nothing behind") {
+  test("events that pass no condition leave nothing behind") {
     val (_, substream, _) = fill("SELECT * FROM S WHERE A ; B", Iterator.single(1L) ++ Iterator.fill(1000000)(0L))
     assertEquals((substream.nodes, substream.eventsKept), (1, 1))
   }

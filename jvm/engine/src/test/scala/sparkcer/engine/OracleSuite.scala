@@ -5,13 +5,13 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import sparkcer.engine.evaluate.Evaluator
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators.{correlatedCase, plainCase}
+import sparkcer.engine.testkit.Generators.{comparingCase, plainCase}
 
 /** The engine against the definition: as sets, the same matches. */
 class OracleSuite extends AgainstDefinition(plainCase)
 
 /** The same for queries that compare events. */
-class CorrelatedOracleSuite extends AgainstDefinition(correlatedCase)
+class ComparisonOracleSuite extends AgainstDefinition(comparingCase)
 
 abstract class AgainstDefinition(generator: Gen[Case]) extends Properties {
   override def cases: Int = 2000

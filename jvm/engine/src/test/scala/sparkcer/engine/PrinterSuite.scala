@@ -25,7 +25,7 @@ class PrinterSuite extends Properties {
   }
 
   property("a random query with tests between events") {
-    forAll(Generators.correlated.suchThat(writable)) { q =>
+    forAll(Generators.comparing.suchThat(writable)) { q =>
       val text = Printer.print(q)
       (Parser.parse(text) == q) :| text
     }
@@ -80,7 +80,7 @@ class PrinterSuite extends Properties {
       val atom = Formula.Atom(None, n)(0)
       val where = Formula.Filter(
         Formula.Sequence(Vector(Formula.As(atom, name(n)), Formula.Atom(Some(n), n)(0))),
-        Condition.Holds(name(n), Predicate("p = 1")(0))
+        Condition.Holds(name(n), SqlCondition("p = 1")(0))
       )
       val items = Vector(n, s"$n>$n").map(x => SelectList.Item(name(x), None))
       val plain = Select(Strategy.All, distinct = false, SelectList.All)

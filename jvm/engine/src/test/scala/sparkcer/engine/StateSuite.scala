@@ -3,11 +3,11 @@ package sparkcer.engine
 import org.scalacheck.{Arbitrary, Gen, Prop, Shrink}
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import sparkcer.engine.correlate.Correlation
+import sparkcer.engine.compare.EventValues
 import sparkcer.engine.evaluate.{Evaluator, Partitions, Program}
 import sparkcer.engine.state.{Frame, StateException}
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators.{correlatedCase, plainCase}
+import sparkcer.engine.testkit.Generators.{comparingCase, plainCase}
 
 /** Saved state: wherever a stream is cut, what is loaded goes on as if nothing had happened; and what is no saved state
   * is refused with a reason.
@@ -68,7 +68,7 @@ class StateSuite extends CutAnywhere(plainCase) {
 }
 
 /** The same for queries that compare events. */
-class CorrelatedStateSuite extends CutAnywhere(correlatedCase) {
+class ComparisonStateSuite extends CutAnywhere(comparingCase) {
   private val program = Program("SELECT * FROM S WHERE (A AS x ; B AS y) FILTER x.p = y.p")
 
   test("what changed is small, however many values are compared") {
@@ -87,11 +87,11 @@ class CorrelatedStateSuite extends CutAnywhere(correlatedCase) {
     val body = saved.slice(2, saved.length - 4)
     val format = body.lastIndexOfSlice(Seq[Byte](1, 0, 2))
     val newer = Frame.write(out => body.updated(format, 9.toByte).foreach(b => out.byte(b & 0xff)))
-    val e = intercept[StateException](Partitions.load(new Evaluator(program, correlation = Unasked), Seq(newer)))
+    val e = intercept[StateException](Partitions.load(new Evaluator(program, values = Unasked), Seq(newer)))
     assert(e.getMessage.contains("in format 9 by a newer spark-cer"), e.getMessage)
   }
 
-  private object Unasked extends Correlation {
+  private object Unasked extends EventValues {
     def value(term: Int, event: Array[Byte]): Array[Byte] = fail("asked for a value")
     def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int = fail("asked for an order")
     def test(expression: Int, events: Array[Array[Byte]]): Boolean = fail("asked for a test")

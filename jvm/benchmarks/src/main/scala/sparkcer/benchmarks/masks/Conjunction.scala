@@ -1,12 +1,12 @@
 package sparkcer.benchmarks.masks
 
-/** A guard taken apart into what a table can look up and what has to be asked of the event.
+/** A condition taken apart into what a table can look up and what has to be asked of the event.
   *
-  * An event passes when every membership is true, every predicate of `holds` is TRUE and none of `fails` is (FALSE and
+  * An event passes when every membership is true, every expression of `holds` is TRUE and none of `fails` is (FALSE and
   * NULL are the same here); with `negated`, when not so. The test of the event's type is a membership like any other.
   *
   * @param holds
-  *   numbers of predicates, shared between guards
+  *   numbers of expressions, shared between conditions
   */
 final case class Conjunction(
     memberships: Vector[Membership],
@@ -19,7 +19,7 @@ final case class Conjunction(
   *
   * Values must be equal, by `equals` and `hashCode`, exactly when SQL's `=` says so. That holds for integers and for
   * strings compared byte by byte; not for floating point numbers (-0.0, NaN), decimals of several scales or collated
-  * strings, which are predicates to ask. Integers are given as `java.lang.Long`, for [[Row.long]].
+  * strings, which are expressions to ask. Integers are given as `java.lang.Long`, for [[Row.long]].
   */
 final case class Membership(column: Int, values: Set[AnyRef], excluded: Boolean = false)
 
@@ -35,6 +35,6 @@ trait Row {
   /** Any other column; null for NULL. */
   def ref(column: Int): AnyRef
 
-  /** Is the predicate TRUE? */
-  def test(predicate: Int): Boolean
+  /** Is the expression TRUE? */
+  def test(expression: Int): Boolean
 }

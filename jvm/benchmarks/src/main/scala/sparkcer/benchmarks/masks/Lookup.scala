@@ -1,13 +1,13 @@
 package sparkcer.benchmarks.masks
 
-/** For each value of one column the guards that it allows, as bits. Open addressing at a load of at most a quarter,
+/** For each value of one column the conditions that it allows, as bits. Open addressing at a load of at most a quarter,
   * with the hash that collides least: a value costs one probe, and a comparison if the slot is taken. Integers that lie
   * close together are an index and cost neither.
   *
   * @param integral
   *   whether the keys are integers, so that [[row(key:Long)*]] reads them; if not, [[row(key:AnyRef)*]] does
   * @param bits
-  *   `words` words a row: row 0 for a value that no guard names, row 1 for NULL, then one row for each key
+  *   `words` words a row: row 0 for a value that no condition names, row 1 for NULL, then one row for each key
   */
 final class Lookup private (
     val column: Int,
@@ -35,7 +35,7 @@ final class Lookup private (
 
   def row(key: Long): Int = if (dense != null) dense.row(key) else row(java.lang.Long.valueOf(key): AnyRef)
 
-  /** The guards that a row allows, of at most 64; or word `i` of them. */
+  /** The conditions that a row allows, of at most 64; or word `i` of them. */
   def word(row: Int): Long = bits(row)
   def word(row: Int, i: Int): Long = bits(row * words + i)
 
@@ -65,12 +65,12 @@ object Lookup {
   }
 
   /** @param memberships
-    *   those of this column, each with the number of its guard
+    *   those of this column, each with the number of its condition
     */
-  def apply(column: Int, guards: Int, memberships: Vector[(Int, Membership)]): Lookup = {
+  def apply(column: Int, conditions: Int, memberships: Vector[(Int, Membership)]): Lookup = {
     val values = memberships.flatMap(_._2.values).distinct
-    val words = math.max(1, (guards + 63) / 64)
-    // Sparse while it is small: then hardly any value that no guard names meets a key.
+    val words = math.max(1, (conditions + 63) / 64)
+    // Sparse while it is small: then hardly any value that no condition names meets a key.
     val size = Integer.highestOneBit(math.max(2, values.length)) * (if (values.length <= 64) 32 else 8)
     val factor = Factors.maxBy(f => values.iterator.map(v => slot(v.hashCode, f, size - 1)).distinct.length)
     val keys = new Array[AnyRef](size)
@@ -91,7 +91,7 @@ object Lookup {
       factor,
       if (integral) dense(integers) else null,
       words,
-      table(guards, words, values, memberships)
+      table(conditions, words, values, memberships)
     )
   }
 
@@ -106,7 +106,7 @@ object Lookup {
   }
 
   private def table(
-      guards: Int,
+      conditions: Int,
       words: Int,
       values: Vector[AnyRef],
       memberships: Vector[(Int, Membership)]
@@ -114,8 +114,8 @@ object Lookup {
     val bits = new Array[Long]((values.length + 2) * words)
     def set(row: Int, g: Int): Unit = bits(row * words + (g >> 6)) |= 1L << g
     def clear(row: Int, g: Int): Unit = bits(row * words + (g >> 6)) &= ~(1L << g)
-    // A guard that does not ask about the column passes everywhere.
-    for (row <- 0 until values.length + 2; g <- 0 until guards) set(row, g)
+    // A condition that does not ask about the column passes everywhere.
+    for (row <- 0 until values.length + 2; g <- 0 until conditions) set(row, g)
     for ((g, m) <- memberships) {
       if (!m.excluded) { clear(0, g); clear(NullRow, g) }
       for ((v, i) <- values.zipWithIndex) if (m.values(v) == m.excluded) clear(i + 2, g)

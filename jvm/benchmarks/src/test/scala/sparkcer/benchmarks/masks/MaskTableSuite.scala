@@ -4,13 +4,13 @@ import scala.util.Random
 
 class MaskTableSuite extends munit.FunSuite {
 
-  /** Three columns (a string, an integer, a string), NULL where None, and predicates with an answer each. */
+  /** Three columns (a string, an integer, a string), NULL where None, and conditions with an answer each. */
   private final class Event(values: Vector[Option[AnyRef]], answers: Vector[Boolean]) extends Row {
     var asked = Vector.empty[Int]
     def isNull(column: Int): Boolean = values(column).isEmpty
     def long(column: Int): Long = values(column).get.asInstanceOf[java.lang.Long]
     def ref(column: Int): AnyRef = values(column).orNull
-    def test(predicate: Int): Boolean = { asked :+= predicate; answers(predicate) }
+    def test(condition: Int): Boolean = { asked :+= condition; answers(condition) }
 
     def passes(t: Conjunction): Boolean = {
       val all = t.memberships.forall(m => values(m.column).exists(m.values) != m.excluded) &&
@@ -25,7 +25,7 @@ class MaskTableSuite extends munit.FunSuite {
   private def constant(column: Int, rng: Random): AnyRef =
     if (column == 1) java.lang.Long.valueOf(rng.nextInt(4).toLong * scale) else new String("v" + rng.nextInt(4))
 
-  private def guard(rng: Random): Conjunction = {
+  private def condition(rng: Random): Conjunction = {
     val columns = (0 until 3).filter(_ => rng.nextInt(3) == 0).toVector
     Conjunction(
       columns.map(c => Membership(c, Set.fill(1 + rng.nextInt(2))(constant(c, rng)), excluded = rng.nextInt(4) == 0)),
@@ -40,22 +40,22 @@ class MaskTableSuite extends munit.FunSuite {
     Vector.fill(5)(rng.nextBoolean())
   )
 
-  test("masks are what the guards say, for one word and for several, and no predicate is asked twice") {
+  test("masks are what the conditions say, for one word and for several, and no condition is asked twice") {
     val rng = new Random(7)
     for (round <- 1 to 300) {
       scale = if (round % 3 == 0) 1L << 40 else 1L
-      val guards = Vector.fill(1 + rng.nextInt(if (round % 2 == 0) 64 else 200))(guard(rng))
-      val table = new MaskTable(guards)
+      val conditions = Vector.fill(1 + rng.nextInt(if (round % 2 == 0) 64 else 200))(condition(rng))
+      val table = new MaskTable(conditions)
       for (_ <- 1 to 20) {
         val e = event(rng)
         val mask = if (table.single) Array(table.mask(e)) else table.masks(e)
-        guards.indices.foreach(g => assertEquals((mask(g >> 6) >>> g & 1L) == 1L, e.passes(guards(g)), s"${guards(g)}"))
+        conditions.indices.foreach(g => assertEquals((mask(g >> 6) >>> g & 1L) == 1L, e.passes(conditions(g)), s"${conditions(g)}"))
         assertEquals(e.asked.distinct, e.asked)
       }
     }
   }
 
-  test("a predicate is not asked of an event of another type") {
+  test("a condition is not asked of an event of another type") {
     val table = new MaskTable(Vector(Conjunction(Vector(Membership(0, Set("A"))), holds = Vector(0))))
     val other = new Event(Vector(Some("B"), None, None), Vector(true))
     assertEquals(table.mask(other), 0L)

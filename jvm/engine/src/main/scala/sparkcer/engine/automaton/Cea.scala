@@ -2,24 +2,24 @@ package sparkcer.engine.automaton
 
 import scala.collection.immutable.ArraySeq
 
-import sparkcer.engine.ceql.Link
+import sparkcer.engine.ceql.Comparison
 
 /** A complex event automaton (003, Section 3), whose marks are labels: the set of selected variables that an event goes
   * to.
   *
-  * State 0 is initial and is never entered. A transition reads one event; `guard` is the index of the bit it needs, or
+  * State 0 is initial and is never entered. A transition reads one event; `condition` is the index of the bit it needs, or
   * [[Cea.Always]] for a step over any event. `label` 0 leaves the event unmarked. A run accepts when it takes a
   * transition into a final state; final states without transitions of their own are never stored.
   *
-  * With `links` a run also keeps what these tests may still compare ([[Registers]]).
+  * With `comparisons` a run also keeps what these tests may still compare ([[Registers]]).
   */
 final class Cea(
     val states: Int,
-    val guards: ArraySeq[Guard],
+    val conditions: ArraySeq[EventCondition],
     val labels: ArraySeq[Set[String]],
     val transitions: ArraySeq[Cea.Transition],
     val finals: Set[Int],
-    val links: ArraySeq[Link] = ArraySeq.empty
+    val comparisons: ArraySeq[Comparison] = ArraySeq.empty
 ) {
 
   /** The transitions of each state. */
@@ -33,7 +33,7 @@ final class Cea(
 
   def variables: Set[String] = labels.iterator.flatten.toSet
 
-  /** How many events a variable binds in a match: decided on the automaton, so exact but for predicates that exclude
+  /** How many events a variable binds in a match: decided on the automaton, so exact but for conditions that exclude
     * each other.
     */
   def multiplicity(variable: String): Multiplicity = {
@@ -57,22 +57,22 @@ object Cea {
   val Always: Int = -1
 
   /** @param also
-    *   further guards that the event must pass
-    * @param checks
+    *   further conditions that the event must pass
+    * @param uses
     *   tests of the event with earlier ones
     * @param resets
-    *   links that begin anew, before the checks
+    *   comparisons that begin anew, before the uses
     */
   final case class Transition(
       from: Int,
-      guard: Int,
+      condition: Int,
       label: Int,
       to: Int,
       also: Set[Int] = Set.empty,
-      checks: Vector[Check] = Vector.empty,
+      uses: Vector[ComparisonUse] = Vector.empty,
       resets: Set[Int] = Set.empty
   ) {
-    def passes(guards: Int => Boolean): Boolean = (guard == Always || guards(guard)) && also.forall(guards)
+    def passes(conditions: Int => Boolean): Boolean = (condition == Always || conditions(condition)) && also.forall(conditions)
   }
 
   /** The smallest and the largest number of transitions with a marked label on an accepting path, counted up to 2. */

@@ -4,7 +4,7 @@ import scala.collection.immutable.ArraySeq
 import scala.collection.mutable
 import scala.collection.mutable.ArrayBuffer
 
-import sparkcer.engine.ceql.{CeqlException, Condition, Correlations, Formula, Link}
+import sparkcer.engine.ceql.{CeqlException, Condition, Comparisons, Formula, Comparison}
 
 /** Formula → valuation automaton → CEA (003, Appendix A.1, with its `+` mended: a round may wait for its first event).
   *
@@ -14,7 +14,7 @@ import sparkcer.engine.ceql.{CeqlException, Condition, Correlations, Formula, Li
   * removed, labels are projected to the selected variables, and states that lead nowhere are cut. Linear but for
   * disjunctions and ALL ([[Interleaving]]).
   *
-  * A test between events ([[Link]]) is checked on the transitions that mark its variables, and begins anew where a run
+  * A test between events ([[Comparison]]) is checked on the transitions that mark its variables, and begins anew where a run
   * enters the formula that the FILTER stands at.
   */
 object Compiler {
@@ -33,25 +33,25 @@ object Compiler {
   val MaxRoles = 31
 }
 
-/** Transitions of a fragment under construction. `guard` None steps over any event; `also` are guards of NOT beside it.
+/** Transitions of a fragment under construction. `condition` None steps over any event; `also` are conditions of NOT beside it.
   */
 final private[automaton] case class Step(
     from: Int,
-    guard: Option[Guard],
+    condition: Option[EventCondition],
     variables: Set[String],
     to: Int,
-    also: Set[Guard] = Set.empty,
-    checks: Vector[Check] = Vector.empty
+    also: Set[EventCondition] = Set.empty,
+    uses: Vector[ComparisonUse] = Vector.empty
 ) {
 
-  /** The parts that the event plays in a link, as bits. */
-  def roles(link: Link): Int = Check.roles(link).zipWithIndex.foldLeft(0) { case (bits, (variable, i)) =>
-    val plays = if (variable == Link.Marked) variables.nonEmpty else variables(variable)
+  /** The parts that the event plays in a comparison, as bits. */
+  def roles(comparison: Comparison): Int = ComparisonUse.roles(comparison).zipWithIndex.foldLeft(0) { case (bits, (variable, i)) =>
+    val plays = if (variable == Comparison.Marked) variables.nonEmpty else variables(variable)
     if (plays) bits | 1 << i else bits
   }
 }
 
-/** A step without an event; the links of `resets` begin anew. */
+/** A step without an event; the comparisons of `resets` begin anew. */
 final private[automaton] case class Empty(from: Int, to: Int, resets: Set[Int] = Set.empty)
 
 /** Entry and exit of the fragment that was built last, and where its transitions begin. */
@@ -61,19 +61,19 @@ final private[automaton] class Compiler(text: String) {
   private var states = 0
   private[automaton] val steps = ArrayBuffer.empty[Step]
   private[automaton] val empties = ArrayBuffer.empty[Empty]
-  private val links = ArrayBuffer.empty[Link]
+  private val comparisons = ArrayBuffer.empty[Comparison]
 
-  /** A link of one FILTER or PART-BY gets a number. */
-  private[automaton] def add(link: Link): Int = {
-    if (Check.roles(link).length > Compiler.MaxRoles)
+  /** A comparison of one FILTER or PART-BY gets a number. */
+  private[automaton] def add(comparison: Comparison): Int = {
+    if (ComparisonUse.roles(comparison).length > Compiler.MaxRoles)
       throw new CeqlException(
         "CER_QUERY_TOO_LARGE",
-        s"a test compares more than ${Compiler.MaxRoles} variables: ${link.show.take(100)} …",
+        s"a test compares more than ${Compiler.MaxRoles} variables: ${comparison.show.take(100)} …",
         text,
         0
       )
-    links += link
-    links.length - 1
+    comparisons += comparison
+    comparisons.length - 1
   }
 
   private[automaton] def fresh(): Int = { states += 1; states - 1 }
@@ -96,7 +96,7 @@ final private[automaton] class Compiler(text: String) {
     val exit = fresh()
     formula match {
       case a @ Formula.Atom(stream, eventType) =>
-        add(Step(entry, Some(Guard(stream, eventType)), Set(a.variable), exit))
+        add(Step(entry, Some(EventCondition(stream, eventType)), Set(a.variable), exit))
       case n @ Formula.Not(body) =>
         add(Step(entry, Some(negation(body, n.offset)), Set.empty, exit))
       case Formula.As(body, variable) =>
@@ -112,9 +112,9 @@ final private[automaton] class Compiler(text: String) {
         val all = parts.tail.foldLeft(build(parts.head))((done, p) => new Interleaving(this, done, build(p)).result())
         inside(all, entry, exit)
       case p @ Formula.PartBy(body, _) =>
-        val same = PartBy.link(p, text)
+        val same = PartBy.comparison(p, text)
         inside(build(body), entry, exit)
-        return filter(Fragment(entry, exit, firstStep, firstEmpty), Condition.Linked(same))
+        return filter(Fragment(entry, exit, firstStep, firstEmpty), Condition.Compared(same))
       case Formula.Sequence(parts)           => join(parts, entry, exit, skip = true)
       case Formula.Contiguous(parts)         => join(parts, entry, exit, skip = false)
       case Formula.Iterate(body, contiguous) =>
@@ -137,7 +137,7 @@ final private[automaton] class Compiler(text: String) {
     if (resolved.containsKey(condition)) condition
     else {
       Pushdown.checkBound(condition, body.variables, text)
-      val result = Correlations.resolve(condition, body, text)
+      val result = Comparisons.resolve(condition, body, text)
       Pushdown.conjuncts(result).foreach(resolved.put(_, ()))
       result
     }
@@ -173,14 +173,14 @@ final private[automaton] class Compiler(text: String) {
     Disjunction.simplify(condition, atMostOnce(fragment)) match {
       case Condition.Holds(x, p) =>
         change(fragment.firstStep) { s =>
-          if (s.variables(x.value)) s.copy(guard = s.guard.map(_.require(p))) else s
+          if (s.variables(x.value)) s.copy(condition = s.condition.map(_.require(p))) else s
         }
         fragment
-      case Condition.Linked(link) =>
-        val id = add(link)
+      case Condition.Compared(comparison) =>
+        val id = add(comparison)
         change(fragment.firstStep) { s =>
-          val roles = s.roles(link)
-          if (roles == 0) s else s.copy(checks = s.checks :+ Check(id, roles, holds = true))
+          val roles = s.roles(comparison)
+          if (roles == 0) s else s.copy(uses = s.uses :+ ComparisonUse(id, roles, holds = true))
         }
         beginning(fragment, Set(id))
       case Condition.And(parts) => parts.foldLeft(fragment)(filter)
@@ -188,12 +188,12 @@ final private[automaton] class Compiler(text: String) {
       case c: Condition.Compare => throw new IllegalStateException(s"$c is not resolved")
     }
 
-  /** The fragment behind a new entry, at which the links begin anew. */
-  private[automaton] def beginning(fragment: Fragment, links: Set[Int]): Fragment =
-    if (links.isEmpty) fragment
+  /** The fragment behind a new entry, at which the comparisons begin anew. */
+  private[automaton] def beginning(fragment: Fragment, comparisons: Set[Int]): Fragment =
+    if (comparisons.isEmpty) fragment
     else {
       val entry = fresh()
-      empties += Empty(entry, fragment.entry, links)
+      empties += Empty(entry, fragment.entry, comparisons)
       fragment.copy(entry = entry)
     }
 
@@ -216,8 +216,8 @@ final private[automaton] class Compiler(text: String) {
     once
   }
 
-  /** The guard of `NOT(α)`. */
-  private def negation(body: Formula, offset: Int): Guard = {
+  /** The condition of `NOT(α)`. */
+  private def negation(body: Formula, offset: Int): EventCondition = {
     def atomic(f: Formula): Formula.Atom = f match {
       case a: Formula.Atom  => a
       case Formula.As(b, _) => atomic(b)
@@ -232,16 +232,16 @@ final private[automaton] class Compiler(text: String) {
     body match {
       case Formula.Filter(inner, condition) =>
         val atom = atomic(inner)
-        val guard = Guard(atom.stream, atom.eventType, negated = true)
-        guard.require(Disjunction.onOneEvent(resolve(condition, inner)))
-      case other => val atom = atomic(other); Guard(atom.stream, atom.eventType, negated = true)
+        EventCondition(atom.stream, atom.eventType, negated = true)
+          .require(Disjunction.onOneEvent(resolve(condition, inner)))
+      case other => val atom = atomic(other); EventCondition(atom.stream, atom.eventType, negated = true)
     }
   }
 
   // From the valuation automaton to the CEA
 
   private def finish(whole: Fragment, selected: Set[String]): Cea = {
-    val usable = steps.iterator.filter(s => s.guard.forall(_.satisfiable)).toVector
+    val usable = steps.iterator.filter(s => s.condition.forall(_.satisfiable)).toVector
     val after = reach(empties)
     val bySource = usable.groupBy(_.from)
     // Without empty steps: a state is the target of a step, and its transitions are those of all states it reaches empty.
@@ -264,30 +264,30 @@ final private[automaton] class Compiler(text: String) {
     val isFinal = ids.keysIterator.filter(q => after(q).exists(_._1 == whole.exit)).toSet
     val alive = leadingTo(isFinal, raw.iterator.map { case (q, s, _) => (q, s.to) }.toVector)
     val kept = ids.keysIterator.filter(q => q == whole.entry || alive(q)).zipWithIndex.toMap
-    val guards = mutable.LinkedHashMap.empty[Guard, Int]
+    val conditions = mutable.LinkedHashMap.empty[EventCondition, Int]
     val labels = mutable.LinkedHashMap(Set.empty[String] -> 0)
-    def number(g: Guard): Int = guards.getOrElseUpdate(g, guards.size)
+    def number(g: EventCondition): Int = conditions.getOrElseUpdate(g, conditions.size)
     val transitions = raw.iterator
       .collect {
         case (q, s, resets) if kept.contains(q) && kept.contains(s.to) =>
-          val guard = s.guard.fold(Cea.Always)(number)
+          val condition = s.condition.fold(Cea.Always)(number)
           val label = labels.getOrElseUpdate(s.variables & selected, labels.size)
-          Cea.Transition(kept(q), guard, label, kept(s.to), s.also.map(number), s.checks, resets)
+          Cea.Transition(kept(q), condition, label, kept(s.to), s.also.map(number), s.uses, resets)
       }
       .distinct
       .to(ArraySeq)
     val cea = new Cea(
       kept.size,
-      guards.keysIterator.to(ArraySeq),
+      conditions.keysIterator.to(ArraySeq),
       labels.keysIterator.to(ArraySeq),
       transitions,
       isFinal.flatMap(kept.get),
-      links.to(ArraySeq)
+      comparisons.to(ArraySeq)
     )
-    if (links.isEmpty) Quotient(cea) else Separation(Quotient(Registers.withPlainResets(cea)))
+    if (comparisons.isEmpty) Quotient(cea) else Separation(Quotient(Registers.withPlainResets(cea)))
   }
 
-  /** For each state, itself and all it reaches by empty steps, with the links that begin anew on the way. */
+  /** For each state, itself and all it reaches by empty steps, with the comparisons that begin anew on the way. */
   private def reach(edges: collection.Seq[Empty]): Int => Set[(Int, Set[Int])] = {
     val next = edges.groupBy(_.from)
     val known = mutable.Map.empty[Int, Set[(Int, Set[Int])]]

@@ -20,7 +20,7 @@ sealed abstract class Construction(val cea: Cea) {
 
   def initial: Array[Long]
 
-  /** @param passes whether the event passes the guard */
+  /** @param passes whether the event passes the condition */
   def moves(state: Array[Long], passes: Int => Boolean): Vector[Move]
 
   /** One set's successors by label; `accepting` are the labels on which a match ends. */

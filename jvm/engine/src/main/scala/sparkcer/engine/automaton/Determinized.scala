@@ -3,7 +3,7 @@ package sparkcer.engine.automaton
 import scala.collection.mutable
 
 /** The determinized automaton, built as far as events have asked for it. States and event classes are numbered in order
-  * of discovery; state 0 is initial. An event's *class* is the set of guards it passes.
+  * of discovery; state 0 is initial. An event's *class* is the set of conditions it passes.
   *
   * It is a cache and bounded as one: past `maxStates` states or about `maxBytes` bytes it is [[full]], and its owner
   * starts a new one with the states in use. It never forgets by itself, so a number stays valid as long as the object.
@@ -27,11 +27,11 @@ final class Determinized(construction: Construction, private var maxStates: Int,
   private val classIds = mutable.HashMap.empty[Words, Int]
 
   /** Words of a mask. */
-  val maskWords: Int = math.max(1, (construction.cea.guards.length + 63) / 64)
+  val maskWords: Int = math.max(1, (construction.cea.conditions.length + 63) / 64)
 
-  /** With few guards a mask is an index. */
+  /** With few conditions a mask is an index. */
   private val small =
-    if (construction.cea.guards.length <= SmallBits) Array.fill(1 << construction.cea.guards.length)(-1) else null
+    if (construction.cea.conditions.length <= SmallBits) Array.fill(1 << construction.cea.conditions.length)(-1) else null
   private val byMask = new LongTable
 
   intern(construction.initial)
@@ -73,7 +73,7 @@ final class Determinized(construction: Construction, private var maxStates: Int,
     )
   }
 
-  /** The class of a mask of at most 64 guards. */
+  /** The class of a mask of at most 64 conditions. */
   def classOf(mask: Long): Int =
     if (small != null) {
       val c = small(mask.toInt)
@@ -149,7 +149,7 @@ final class Determinized(construction: Construction, private var maxStates: Int,
 
   private def compute(state: Int, cls: Int): Moves = {
     val mask = classMasks(cls)
-    val found = construction.moves(configurations(state), guard => (mask(guard >> 6) >>> guard & 1L) != 0)
+    val found = construction.moves(configurations(state), condition => (mask(condition >> 6) >>> condition & 1L) != 0)
     val targets = found.map(_.target.fold(NoState)(intern)).toArray
     val stays = found.indexWhere(m => m.label == 0 && m.target.isDefined && targets(found.indexOf(m)) == state)
     // The initial state is always there: if it cannot move, nothing starts.

@@ -2,21 +2,21 @@ package sparkcer.engine.automaton
 
 import scala.collection.mutable
 
-import sparkcer.engine.ceql.{Condition, Conjuncts, Correlations, Link, Predicate}
-import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Linked, Or}
+import sparkcer.engine.ceql.{Condition, Conjuncts, Comparisons, Comparison, SqlCondition}
+import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Compared, Or}
 
 /** A fragment under a condition such as `x[p] OR y[q]`, as a product: beside its state a run remembers what is left of
   * the condition after the events so far. An event of `x` that fails `p` takes `x[p]` out of what is left; a run with
   * nothing left is dead, so every run that reaches the exit satisfies the condition. (Copies of the fragment, one for
   * each way to satisfy it, would be exponential in the number of disjunctions and give the same match more than once.)
   *
-  * A link is taken out in the same way, by the event with which it fails: there the step splits into one that asks for
-  * the link to hold and one that asks for it to fail.
+  * A comparison is taken out in the same way, by the event with which it fails: there the step splits into one that asks for
+  * the comparison to hold and one that asks for it to fail.
   */
 final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragment, condition: Or) {
   private val steps = compiler.steps.drop(fragment.firstStep).groupBy(_.from)
   private val empties = compiler.empties.drop(fragment.firstEmpty).groupBy(_.from)
-  private val links = Disjunction.links(condition).map(l => l -> compiler.add(l)).toMap
+  private val comparisons = Disjunction.comparisons(condition).map(l => l -> compiler.add(l)).toMap
   private val copies = mutable.Map.empty[(Int, Condition), Int]
   private val work = mutable.Queue.empty[(Int, Condition)]
 
@@ -32,7 +32,7 @@ final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragmen
       empties.getOrElse(state, Nil).foreach(e => compiler.empties += e.copy(from = from, to = copy(e.to, left)))
       steps.getOrElse(state, Nil).foreach(take(from, left, _))
     }
-    compiler.beginning(Fragment(entry, exit, fragment.firstStep, fragment.firstEmpty), links.values.toSet)
+    compiler.beginning(Fragment(entry, exit, fragment.firstStep, fragment.firstEmpty), comparisons.values.toSet)
   }
 
   private def copy(state: Int, left: Condition): Int =
@@ -40,29 +40,29 @@ final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragmen
 
   /** One step splits by which of the tests that concern its event hold. */
   private def take(from: Int, left: Condition, step: Step): Unit = {
-    val tests = Disjunction.tests(left).filter(h => step.variables(h.variable.value)).map(_.predicate).distinct
-    def split(rest: List[Predicate], guard: Option[Guard], left: Condition): Unit = rest match {
+    val tests = Disjunction.tests(left).filter(h => step.variables(h.variable.value)).map(_.condition).distinct
+    def split(rest: List[SqlCondition], condition: Option[EventCondition], left: Condition): Unit = rest match {
       case p :: more =>
-        guard.foreach { g =>
+        condition.foreach { g =>
           if (!g.fails(p)) split(more, Some(g.require(p)), left)
           if (!g.holds(p))
             Disjunction
-              .without(left, { case h: Holds => step.variables(h.variable.value) && h.predicate == p; case _ => false })
+              .without(left, { case h: Holds => step.variables(h.variable.value) && h.condition == p; case _ => false })
               .foreach(split(more, Some(g.refuse(p)), _))
         }
-      case Nil => between(Disjunction.links(left).filter(step.roles(_) != 0).toList, step.copy(guard = guard), left)
+      case Nil => between(Disjunction.comparisons(left).filter(step.roles(_) != 0).toList, step.copy(condition = condition), left)
     }
-    def between(rest: List[Link], taken: Step, left: Condition): Unit = rest match {
-      case link :: more =>
-        def checked(holds: Boolean) = taken.copy(checks = taken.checks :+ Check(links(link), step.roles(link), holds))
+    def between(rest: List[Comparison], taken: Step, left: Condition): Unit = rest match {
+      case comparison :: more =>
+        def checked(holds: Boolean) = taken.copy(uses = taken.uses :+ ComparisonUse(comparisons(comparison), step.roles(comparison), holds))
         between(more, checked(holds = true), left)
-        Disjunction.without(left, _ == Linked(link)).foreach { l =>
-          // A link that nothing asks for any more need not be checked.
-          between(more.filter(Disjunction.links(l).contains), checked(holds = false), l)
+        Disjunction.without(left, _ == Compared(comparison)).foreach { l =>
+          // A comparison that nothing asks for any more need not be checked.
+          between(more.filter(Disjunction.comparisons(l).contains), checked(holds = false), l)
         }
       case Nil => compiler.add(taken.copy(from = from, to = copy(step.to, left)))
     }
-    split(tests.toList, step.guard, left)
+    split(tests.toList, step.condition, left)
   }
 }
 
@@ -70,7 +70,7 @@ private[automaton] object Disjunction {
 
   /** The leaves. */
   private def tests(c: Condition): Vector[Holds] = leaves(c).collect { case h: Holds => h }
-  private def links(c: Condition): Vector[Link] = leaves(c).collect { case Linked(l) => l }.distinct
+  private def comparisons(c: Condition): Vector[Comparison] = leaves(c).collect { case Compared(l) => l }.distinct
 
   private def leaves(c: Condition): Vector[Condition] = c match {
     case And(parts) => parts.flatMap(leaves)
@@ -102,7 +102,7 @@ private[automaton] object Disjunction {
         case other                             => Right(other)
       }
       val names = mergeable.map(_.variable).distinct
-      names.map(x => Holds(x, join(word, mergeable.filter(_.variable == x).map(_.predicate)))) ++ others
+      names.map(x => Holds(x, join(word, mergeable.filter(_.variable == x).map(_.condition)))) ++ others
     }
     def one(parts: Vector[Condition], make: Vector[Condition] => Condition) =
       if (parts.length == 1) parts.head else make(parts)
@@ -113,22 +113,22 @@ private[automaton] object Disjunction {
     }
   }
 
-  /** The condition on a formula that binds exactly one event, whatever its variables are called, as one predicate. A
+  /** The condition on a formula that binds exactly one event, whatever its variables are called, as one condition. A
     * comparison of two variables is one of the event with itself, and there is never an event before it.
     */
-  def onOneEvent(c: Condition): Predicate = c match {
+  def onOneEvent(c: Condition): SqlCondition = c match {
     case Holds(_, p)                               => p
     case And(parts)                                => join("AND", parts.map(onOneEvent))
     case Or(parts)                                 => join("OR", parts.map(onOneEvent))
-    case Linked(c @ Link.Compare(l, op, r))        => Predicate(s"${l.sql} ${op.sign} ${r.sql}")(c.offset)
-    case Linked(e: Link.Expression) if !e.previous => Predicate(Correlations.withoutVariables(e))(e.offset)
-    case Linked(link)                              => Predicate("TRUE")(link.offset)
+    case Compared(c @ Comparison.Pair(l, op, r))        => SqlCondition(s"${l.sql} ${op.sign} ${r.sql}")(c.offset)
+    case Compared(e: Comparison.Expression) if !e.previous => SqlCondition(Comparisons.withoutVariables(e))(e.offset)
+    case Compared(comparison)                              => SqlCondition("TRUE")(comparison.offset)
     case c: Compare                                => throw new IllegalStateException(s"$c is not resolved")
   }
 
-  private def join(word: String, predicates: Vector[Predicate]): Predicate = predicates.distinct match {
+  private def join(word: String, conditions: Vector[SqlCondition]): SqlCondition = conditions.distinct match {
     case Vector(one) => one
     case several     =>
-      Predicate(several.map(p => Conjuncts.closed(p.sql)).mkString(s" $word "))(several.head.offset)
+      SqlCondition(several.map(p => Conjuncts.closed(p.sql)).mkString(s" $word "))(several.head.offset)
   }
 }

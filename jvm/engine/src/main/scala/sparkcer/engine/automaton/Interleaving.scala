@@ -47,17 +47,17 @@ final private[automaton] class Interleaving(compiler: Compiler, first: Fragment,
 
   private def both(from: Int, a: Int, s: Option[Step], b: Int, t: Option[Step]): Unit = {
     val to = pair(s.fold(a)(_.to), t.fold(b)(_.to))
-    val guards = s.iterator.concat(t).flatMap(x => x.guard.iterator ++ x.also).toSet
-    val (negated, positive) = guards.partition(_.negated)
-    def add(guard: Option[Guard], also: Set[Guard]): Unit =
+    val conditions = s.iterator.concat(t).flatMap(x => x.condition.iterator ++ x.also).toSet
+    val (negated, positive) = conditions.partition(_.negated)
+    def add(condition: Option[EventCondition], also: Set[EventCondition]): Unit =
       compiler.add(
-        Step(from, guard, parts(s, t)(_.variables).flatten.toSet, to, also, parts(s, t)(_.checks).flatten.toVector)
+        Step(from, condition, parts(s, t)(_.variables).flatten.toSet, to, also, parts(s, t)(_.uses).flatten.toVector)
       )
     if (positive.isEmpty) add(negated.headOption, negated.drop(1))
     else
-      positive.map(Option(_)).reduce((g, h) => g.flatMap(x => h.flatMap(x.and))).foreach { guard =>
+      positive.map(Option(_)).reduce((g, h) => g.flatMap(x => h.flatMap(x.and))).foreach { condition =>
         // Another type fails the negated test by itself.
-        add(Some(guard), negated.filter(_.eventType == guard.eventType))
+        add(Some(condition), negated.filter(_.eventType == condition.eventType))
       }
   }
 

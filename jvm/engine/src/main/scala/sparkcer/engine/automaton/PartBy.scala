@@ -1,16 +1,16 @@
 package sparkcer.engine.automaton
 
-import sparkcer.engine.ceql.{CeqlException, Formula, Link, Term}
+import sparkcer.engine.ceql.{CeqlException, Formula, Comparison, Term}
 
-/** PART-BY as a link (002, Section 3). */
+/** PART-BY as a comparison (002, Section 3). */
 private[automaton] object PartBy {
 
-  def link(f: Formula.PartBy, text: String): Link = {
+  def comparison(f: Formula.PartBy, text: String): Comparison = {
     f.keys.flatMap(_.variable).foreach(Pushdown.checkBound(_, f.body.variables, "PART-BY", text))
     if (f.keys.exists(_.variable.isEmpty)) {
       if (f.keys.length > 1)
         fail("PART-BY takes one attribute of all events, [id], or one of each variable, [x.id, y.id].", f, text)
-      Link.Same(Vector(Term(Link.Marked, f.keys.head.attribute)(f.keys.head.attribute)))(f.offset)
+      Comparison.Same(Vector(Term(Comparison.Marked, f.keys.head.attribute)(f.keys.head.attribute)))(f.offset)
     } else {
       val names = f.keys.flatMap(_.variable.map(_.value)).toSet
       uncovered(f.body, names).headOption.foreach { a =>
@@ -20,7 +20,7 @@ private[automaton] object PartBy {
         val x = k.variable.get.value
         Term(x, k.attribute)(s"$x.${k.attribute}")
       }
-      Link.Same(terms)(f.offset)
+      Comparison.Same(terms)(f.offset)
     }
   }
 

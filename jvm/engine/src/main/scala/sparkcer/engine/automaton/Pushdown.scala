@@ -1,7 +1,7 @@
 package sparkcer.engine.automaton
 
 import sparkcer.engine.ceql.{CeqlException, Condition, Formula, Name}
-import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Linked, Or}
+import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Compared, Or}
 
 /** Moves the disjunctions of a FILTER down to the smallest subformula that binds all their variables, but never through
   * an iteration, where they would be asked of each round. There the product with the automaton ([[Disjunction]]) is
@@ -22,7 +22,7 @@ private[automaton] object Pushdown {
   def checkBound(c: Condition, bound: Set[String], text: String): Unit = c match {
     case Holds(x, _) => checkBound(x, bound, "FILTER", text)
     case c: Compare  => (c.left.variables ++ c.right.variables).foreach(checkBound(_, bound, "FILTER", text))
-    case Linked(_)   => ()
+    case Compared(_)   => ()
     case And(parts)  => parts.foreach(checkBound(_, bound, text))
     case Or(parts)   => parts.foreach(checkBound(_, bound, text))
   }
@@ -46,7 +46,7 @@ private[automaton] object Pushdown {
 
   private def variables(c: Condition): Set[String] = c match {
     case Holds(x, _)  => Set(x.value)
-    case Linked(link) => link.variables.toSet
+    case Compared(comparison) => comparison.variables.toSet
     case c: Compare   => (c.left.variables ++ c.right.variables).map(_.value).toSet
     case And(parts)   => parts.flatMap(variables).toSet
     case Or(parts)    => parts.flatMap(variables).toSet

@@ -37,11 +37,11 @@ private[automaton] object Quotient {
       val to = futures.map(numbers)
       new Cea(
         numbers.size,
-        cea.guards,
+        cea.conditions,
         cea.labels,
         cea.transitions.map(t => t.copy(from = to(t.from), to = to(t.to))).distinct,
         cea.finals.map(to),
-        cea.links
+        cea.comparisons
       )
     }
   }

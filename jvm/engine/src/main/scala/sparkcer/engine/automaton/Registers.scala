@@ -1,45 +1,45 @@
 package sparkcer.engine.automaton
 
-import sparkcer.engine.ceql.Link
+import sparkcer.engine.ceql.Comparison
 
-/** What runs remember for the links of an automaton: each link has some registers, and a register is *live* in a state
-  * when a check that a run may still come to reads it. Only live registers are kept, so runs that differ in nothing
+/** What runs remember for the comparisons of an automaton: each comparison has some registers, and a register is *live* in a state
+  * when a use that a run may still come to reads it. Only live registers are kept, so runs that differ in nothing
   * that can matter are one.
   *
-  * | link        | registers                                                                        |
+  * | comparison        | registers                                                                        |
   * |:------------|:---------------------------------------------------------------------------------|
-  * | Compare     | one for each side: its value, or the values that decide (see [[Link]], `Values`) |
+  * | Compare     | one for each side: its value, or the values that decide (see [[Comparison]], `Values`) |
   * | Same        | the value                                                                        |
   * | Consecutive | the value of the last event                                                      |
   * | Expression  | the events of each variable                                                      |
   */
-final class Registers private (links: Seq[Link], states: Int, transitions: Seq[Cea.Transition]) {
+final class Registers private (comparisons: Seq[Comparison], states: Int, transitions: Seq[Cea.Transition]) {
   import Registers._
 
-  /** The first register of each link. */
-  val first: Array[Int] = links.map(width).scanLeft(0)(_ + _).toArray
+  /** The first register of each comparison. */
+  val first: Array[Int] = comparisons.map(width).scanLeft(0)(_ + _).toArray
   val count: Int = first.last
 
-  /** The link of each register. */
-  val linkOf: Array[Int] = links.indices.flatMap(i => Seq.fill(width(links(i)))(i)).toArray
+  /** The comparison of each register. */
+  val comparisonOf: Array[Int] = comparisons.indices.flatMap(i => Seq.fill(width(comparisons(i)))(i)).toArray
 
-  /** The registers that a check reads. */
-  def reads(check: Check): Seq[Int] = {
-    val at = first(check.link)
-    def others(i: Int) = (check.roles & ~(1 << i)) != 0
-    links(check.link) match {
-      case _: Link.Compare                    => Seq(0, 1).filter(others).map(at + _)
-      case _: Link.Same | _: Link.Consecutive => Seq(at)
-      case e: Link.Expression => e.variables.indices.filter(i => others(i) || e.previous && i == 0).map(at + _)
+  /** The registers that a use reads. */
+  def reads(use: ComparisonUse): Seq[Int] = {
+    val at = first(use.comparison)
+    def others(i: Int) = (use.roles & ~(1 << i)) != 0
+    comparisons(use.comparison) match {
+      case _: Comparison.Pair                    => Seq(0, 1).filter(others).map(at + _)
+      case _: Comparison.Same | _: Comparison.Consecutive => Seq(at)
+      case e: Comparison.Expression => e.variables.indices.filter(i => others(i) || e.previous && i == 0).map(at + _)
     }
   }
 
-  /** The registers that a check writes, if it holds. */
-  private def writes(check: Check): Seq[Int] = {
-    val at = first(check.link)
-    links(check.link) match {
-      case _: Link.Same | _: Link.Consecutive => Seq(at)
-      case _                                  => (0 until 32).filter(i => (check.roles >>> i & 1) != 0).map(at + _)
+  /** The registers that a use writes, if it holds. */
+  private def writes(use: ComparisonUse): Seq[Int] = {
+    val at = first(use.comparison)
+    comparisons(use.comparison) match {
+      case _: Comparison.Same | _: Comparison.Consecutive => Seq(at)
+      case _                                  => (0 until 32).filter(i => (use.roles >>> i & 1) != 0).map(at + _)
     }
   }
 
@@ -48,12 +48,12 @@ final class Registers private (links: Seq[Link], states: Int, transitions: Seq[C
     val written = fixpoint { (has, add) =>
       transitions.foreach { t =>
         (0 until count).foreach(r => if (has(t.from, r) && !fails(t, r)) add(t.to, r))
-        t.checks.foreach(c => if (c.holds) writes(c).foreach(add(t.to, _)))
+        t.uses.foreach(c => if (c.holds) writes(c).foreach(add(t.to, _)))
       }
     }
     val wanted = fixpoint { (has, add) =>
       transitions.foreach { t =>
-        t.checks.foreach(c => reads(c).foreach(r => if (!t.resets(linkOf(r))) add(t.from, r)))
+        t.uses.foreach(c => reads(c).foreach(r => if (!t.resets(comparisonOf(r))) add(t.from, r)))
         (0 until count).foreach(r => if (has(t.to, r) && !fails(t, r)) add(t.from, r))
       }
     }
@@ -71,30 +71,30 @@ final class Registers private (links: Seq[Link], states: Int, transitions: Seq[C
     found
   }
 
-  /** Does the register's link fail with the transition, or begin anew? Then nothing asks for it any more. */
+  /** Does the register's comparison fail with the transition, or begin anew? Then nothing asks for it any more. */
   private[automaton] def fails(t: Cea.Transition, register: Int): Boolean =
-    t.resets(linkOf(register)) || t.checks.exists(c => c.link == linkOf(register) && !c.holds)
+    t.resets(comparisonOf(register)) || t.uses.exists(c => c.comparison == comparisonOf(register) && !c.holds)
 }
 
 object Registers {
-  def apply(cea: Cea): Registers = new Registers(cea.links, cea.states, cea.transitions)
+  def apply(cea: Cea): Registers = new Registers(cea.comparisons, cea.states, cea.transitions)
 
-  private def width(link: Link): Int = link match {
-    case _: Link.Compare                    => 2
-    case _: Link.Same | _: Link.Consecutive => 1
-    case e: Link.Expression                 => e.variables.length
+  private def width(comparison: Comparison): Int = comparison match {
+    case _: Comparison.Pair                    => 2
+    case _: Comparison.Same | _: Comparison.Consecutive => 1
+    case e: Comparison.Expression                 => e.variables.length
   }
 
-  /** The same automaton with its resets in one form, so that twins can be found: a transition resets the links that it
-    * checks or goes on with, unless something of them is kept where it comes from.
+  /** The same automaton with its resets in one form, so that twins can be found: a transition resets the comparisons that it
+    * uses or goes on with, unless something of them is kept where it comes from.
     */
   private[automaton] def withPlainResets(cea: Cea): Cea = {
     val registers = Registers(cea)
-    val kept = registers.live.map(_.map(registers.linkOf).toSet)
+    val kept = registers.live.map(_.map(registers.comparisonOf).toSet)
     val transitions = cea.transitions.map { t =>
-      val used = t.checks.map(_.link).toSet ++ kept(t.to)
+      val used = t.uses.map(_.comparison).toSet ++ kept(t.to)
       t.copy(resets = used.filter(l => t.resets(l) || !kept(t.from)(l)))
     }
-    new Cea(cea.states, cea.guards, cea.labels, transitions.distinct, cea.finals, cea.links)
+    new Cea(cea.states, cea.conditions, cea.labels, transitions.distinct, cea.finals, cea.comparisons)
   }
 }

@@ -25,23 +25,23 @@ private[automaton] object Separation {
       } yield t.copy(from = from, to = to)
       new Cea(
         numbers.last,
-        cea.guards,
+        cea.conditions,
         cea.labels,
         transitions.to(ArraySeq),
         cea.finals.flatMap(copiesOf),
-        cea.links
+        cea.comparisons
       )
     }
   }
 
   private def waits(t: Cea.Transition): Boolean =
-    t.label == 0 && t.from == t.to && t.checks.isEmpty && t.resets.isEmpty
+    t.label == 0 && t.from == t.to && t.uses.isEmpty && t.resets.isEmpty
 
   /** The transitions of each copy. */
   private def apart(cea: Cea, registers: Registers, q: Int): Vector[ArraySeq[Cea.Transition]] = {
     val (waiting, moving) = cea.outgoing(q).partition(waits)
     def needed(ts: ArraySeq[Cea.Transition]): Set[Int] =
-      ts.flatMap(t => t.checks.flatMap(registers.reads) ++ registers.live(t.to).filter(!registers.fails(t, _)))
+      ts.flatMap(t => t.uses.flatMap(registers.reads) ++ registers.live(t.to).filter(!registers.fails(t, _)))
         .filter(r => registers.live(q).contains(r))
         .toSet
     val groups = moving.groupBy(_.label).values.groupBy(needed).values.map(_.flatten.to(ArraySeq)).toVector

@@ -22,11 +22,11 @@ private[ceql] object Token {
   case object Text extends Kind
   case object Symbol extends Kind
   case object Parameter extends Kind
-  case object Predicate extends Kind
+  case object Bracket extends Kind
   case object End extends Kind
 }
 
-/** Cuts a query into tokens. What stands between brackets is one token `Predicate`, kept as written: it is Spark SQL or
+/** Cuts a query into tokens. What stands between brackets is one token `Bracket`, kept as written: it is Spark SQL or
   * a list of names, which only the parser can know.
   */
 final private[ceql] class Lexer(text: String) {
@@ -119,7 +119,7 @@ final private[ceql] class Lexer(text: String) {
       if (text(end) == ']') depth -= 1
       end += 1
     } while (depth > 0)
-    token(Token.Predicate, end, text.substring(at, end))
+    token(Token.Bracket, end, text.substring(at, end))
   }
 
   private def symbol(): Token = {

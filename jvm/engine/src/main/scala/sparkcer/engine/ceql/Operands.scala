@@ -144,7 +144,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
           // Backticks force the column.
           val isVariable =
             first.kind == Token.Word && token.isSymbol(".") && (Previous(first) || o.isVariable(first.text))
-          if (isVariable) Attribute(Name(if (Previous(first)) Link.Prev else first.text)(start.start), path(what))
+          if (isVariable) Attribute(Name(if (Previous(first)) Comparison.Prev else first.text)(start.start), path(what))
           else Attribute(o.variable, shown(first) + (if (token.isSymbol(".")) "." + path(what) else ""))
       }
     }
@@ -183,7 +183,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
       )
 
   private def expected(what: String): Nothing = {
-    val elsewhere = token.kind == Token.Predicate || token.kind == Token.Word || token.isSymbol(":")
+    val elsewhere = token.kind == Token.Bracket || token.kind == Token.Word || token.isSymbol(":")
     val hint = if (elsewhere) Elsewhere else ""
     throw new CeqlException("CER_SYNTAX", s"expected $what, found ${token.shown}.$hint", text, token.start)
   }
@@ -194,7 +194,7 @@ private[ceql] object Operands {
   /** Inside the brackets of a variable. */
   final case class Own(variable: Name, isVariable: String => Boolean)
 
-  def Previous(t: Token): Boolean = t.isWord(Link.Prev)
+  def Previous(t: Token): Boolean = t.isWord(Comparison.Prev)
 
   private val Follow = Operator.bySign.keySet ++ Set("+", "-", "*", "/", "%")
   private val Constants = Set("NULL", "TRUE", "FALSE")

@@ -1,7 +1,7 @@
 package sparkcer.engine.ceql
 
 /** `:name` in a query, a value that comes with the call. In LIMIT and WITHIN it is a number, and bound here; in
-  * predicates it is part of their SQL, and bound where that is read.
+  * conditions it is part of their SQL, and bound where that is read.
   */
 object Parameters {
   private[ceql] val Limit = "a whole number from 1"
@@ -21,14 +21,14 @@ object Parameters {
     window ++ q.limit.toVector.flatMap(of)
   }
 
-  /** The predicates of all conditions, also of those that the compiler finds to be always or never true. */
-  def predicates(q: Query): Vector[Predicate] = {
-    def of(c: Condition): Vector[Predicate] = c match {
+  /** The conditions of all conditions, also of those that the compiler finds to be always or never true. */
+  def conditions(q: Query): Vector[SqlCondition] = {
+    def of(c: Condition): Vector[SqlCondition] = c match {
       case Condition.Holds(_, p) => Vector(p)
       case Condition.And(parts)  => parts.flatMap(of)
       case Condition.Or(parts)   => parts.flatMap(of)
       // Parameters stand in brackets.
-      case _: Condition.Compare | _: Condition.Linked => Vector.empty
+      case _: Condition.Compare | _: Condition.Compared => Vector.empty
     }
     q.where.subformulas.collect { case Formula.Filter(_, c) => of(c) }.flatten.toVector
   }

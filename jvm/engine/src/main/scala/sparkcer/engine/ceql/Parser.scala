@@ -15,7 +15,7 @@ import scala.collection.mutable
   * suffixed  := primary (AS name | '+' | ':+')*
   * primary   := '(' formula ')' | NOT '(' formula ')' | [name '>'] name
   * condition := tests (OR tests)*    tests := test (AND test)*
-  * test      := '(' condition ')' | variable '[' predicate ']' | operand sign operand          see [[Operands]]
+  * test      := '(' condition ')' | variable '[' condition ']' | operand sign operand          see [[Operands]]
   * clause    := PARTITION BY '[' names ']' … | WITHIN window | CONSUME BY word | LIMIT n
   * }}}
   */
@@ -120,7 +120,7 @@ final private class Parser(text: String) {
   private def isStrategy(t: Token) = t.kind == Token.Word && Strategy.byWord.contains(t.text.toUpperCase)
 
   /** Is the word before `t` an item of the list (so a variable, whatever it is called)? */
-  private def endsItem(t: Token) = t.isSymbol(",") || t.isSymbol(">") || t.isWord("FROM") || t.kind == Token.Predicate
+  private def endsItem(t: Token) = t.isSymbol(",") || t.isSymbol(">") || t.isWord("FROM") || t.kind == Token.Bracket
 
   private def selectList(): SelectList =
     if (token.isSymbol("*")) { index += 1; SelectList.All }
@@ -134,7 +134,7 @@ final private class Parser(text: String) {
       SelectList.Variables(listOf("*, NONE, COUNT(*), a strategy (ALL, ANY, NEXT, LAST, MAX, STRICT) or a variable") {
         what =>
           val variable = variableName(what)
-          SelectList.Item(variable, if (token.kind == Token.Predicate) Some(bracketNames()) else None)
+          SelectList.Item(variable, if (token.kind == Token.Bracket) Some(bracketNames()) else None)
       })
 
   // Formulas
@@ -226,10 +226,10 @@ final private class Parser(text: String) {
   // Conditions
 
   private def condition(): Condition = nested(
-    chain("OR", () => chain("AND", () => test(), Condition.And), Condition.Or)
+    chain("OR", () => chain("AND", () => simpleCondition(), Condition.And), Condition.Or)
   )
 
-  private def test(): Condition = {
+  private def simpleCondition(): Condition = {
     val start = token
     if (operands.startsAt(index)) comparison()
     else if (start.isSymbol("(")) {
@@ -238,11 +238,11 @@ final private class Parser(text: String) {
       close(start, "AND, OR", Vector("AND", "OR"))
       c
     } else {
-      val what = "a variable with a predicate in brackets, such as x[price > 20]"
+      val what = "a variable with a condition in brackets, such as x[price > 20]"
       val variable = variableName(what)
-      if (token.kind != Token.Predicate)
-        expected(s"a predicate in brackets after '${variable.value}', such as ${variable.value}[price > 20]", Nil)
-      Condition.Holds(variable, predicate())
+      if (token.kind != Token.Bracket)
+        expected(s"a condition in brackets after '${variable.value}', such as ${variable.value}[price > 20]", Nil)
+      Condition.Holds(variable, sqlCondition())
     }
   }
 
@@ -255,13 +255,13 @@ final private class Parser(text: String) {
     Condition.Compare(left, operator, right)(at)
   }
 
-  private def predicate(): Predicate = {
+  private def sqlCondition(): SqlCondition = {
     val inside = token.text.substring(1, token.text.length - 1)
-    val sql = PredicateText.toSql(inside, text, token.start + 1)
-    if (sql.isEmpty) throw new CeqlException("CER_SYNTAX", "the predicate is empty.", text, token.start)
+    val sql = ConditionText.toSql(inside, text, token.start + 1)
+    if (sql.isEmpty) throw new CeqlException("CER_SYNTAX", "the condition is empty.", text, token.start)
     val offset = token.start + 1 + inside.takeWhile(_.isWhitespace).length
     index += 1
-    Predicate(sql)(offset)
+    SqlCondition(sql)(offset)
   }
 
   // Clauses
@@ -312,7 +312,7 @@ final private class Parser(text: String) {
         case _ => index += 1
       }
       Window.Events(n)
-    } else if (token.kind == Token.Predicate) {
+    } else if (token.kind == Token.Bracket) {
       val at = token
       bracketNames() match {
         case Vector(one) => Window.Attribute(n, one)
@@ -388,7 +388,7 @@ final private class Parser(text: String) {
   }
 
   private def bracket(what: String): Vector[Name] =
-    if (token.kind == Token.Predicate) bracketNames() else expected(what, Nil)
+    if (token.kind == Token.Bracket) bracketNames() else expected(what, Nil)
 
   /** The names in `[a, b.c, `d e`]`; a dotted name is one name, and a backtick keeps its dots apart from the path's. */
   private def bracketNames(): Vector[Name] = {

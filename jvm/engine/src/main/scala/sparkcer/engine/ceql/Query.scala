@@ -82,22 +82,22 @@ object Window {
 }
 
 /** A Spark SQL boolean expression over one event's columns, from between brackets. CEQL's own forms (`IN {1..5}`,
-  * `IN RANGE(l, h)`) are already written in SQL in `sql`; equal SQL is the same predicate.
+  * `IN RANGE(l, h)`) are already written in SQL in `sql`; equal SQL is the same condition.
   */
-final case class Predicate(sql: String)(val offset: Int)
+final case class SqlCondition(sql: String)(val offset: Int)
 
 /** What FILTER asks of a whole valuation. */
 sealed trait Condition
 object Condition {
 
   /** `X[P]`: every event of X satisfies P. */
-  final case class Holds(variable: Name, predicate: Predicate) extends Condition
+  final case class Holds(variable: Name, condition: SqlCondition) extends Condition
 
   /** `x.a = y.b`: true of every choice of one event for each variable. */
   final case class Compare(left: Operand, operator: Operator, right: Operand)(val offset: Int) extends Condition
 
-  /** What [[Correlations]] made of one of the others: a test of several events. Not written by anybody. */
-  final case class Linked(link: Link) extends Condition
+  /** What [[Comparisons]] made of one of the others: a test of several events. Not written by anybody. */
+  final case class Compared(comparison: Comparison) extends Condition
   final case class And(parts: Vector[Condition]) extends Condition
   final case class Or(parts: Vector[Condition]) extends Condition
 }

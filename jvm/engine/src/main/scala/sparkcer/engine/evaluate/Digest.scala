@@ -3,14 +3,15 @@ package sparkcer.engine.evaluate
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 
-import sparkcer.engine.automaton.{Cea, Check, Construction, Guard, Registers, Strict, Subsets, Threats}
-import sparkcer.engine.ceql.{Link, Term}
+import sparkcer.engine.automaton.{Cea, ComparisonUse, Construction, EventCondition, Registers, Strict, Subsets, Threats}
+import sparkcer.engine.ceql.{Comparison, Term}
 
-/** What the numbers in saved state mean. State holds the numbers of automaton states, of guards (the bits of an event's
+/** What the numbers in saved state mean. State holds the numbers of automaton states, of conditions (the bits of an event's
   * mask), of labels and of registers; two programs with one digest number all of them alike, so that each reads what
   * the other has saved.
   *
-  * It is written to checkpoints: nothing here may depend on texts for people, nor on the order or the hash of a set.
+  * It is written to checkpoints: nothing here may depend on texts for people, nor on the order or the hash of a set, and
+  * the words in it (`guard`, `checks`) stay as the first version of the digest had them.
   */
 private[evaluate] object Digest {
 
@@ -25,9 +26,9 @@ private[evaluate] object Digest {
       s"runs ${runs(program.construction)} ${program.strategy}",
       s"distinct ${program.distinct} selects ${program.selects} counts ${program.countsRuns}"
     ) ++
-      cea.guards.map(guard) ++
+      cea.conditions.map(condition) ++
       cea.labels.map(l => s"label ${texts(l)}") ++
-      cea.links.map(link) ++
+      cea.comparisons.map(comparison) ++
       (0 until cea.states).map(q => s"state $q final ${cea.finals(q)} live ${numbers(live(q).toSeq)}") ++
       cea.transitions.map(transition).sorted
     lines.mkString("\n")
@@ -39,20 +40,20 @@ private[evaluate] object Digest {
     case _: Threats => "threats"
   }
 
-  private def guard(g: Guard): String =
+  private def condition(g: EventCondition): String =
     s"guard ${texts(g.stream)} ${quoted(g.eventType)} holds ${texts(g.holds.map(_.sql))} fails ${texts(g.fails.map(_.sql))} negated ${g.negated}"
 
   private def transition(t: Cea.Transition): String = {
-    def check(c: Check) = s"${c.link}/${c.roles}/${c.holds}"
-    s"from ${t.from} guards ${numbers(t.guard +: t.also.toVector.sorted)} label ${t.label} to ${t.to} " +
-      s"checks ${t.checks.map(check).mkString("[", ",", "]")} resets ${numbers(t.resets.toVector.sorted)}"
+    def use(c: ComparisonUse) = s"${c.comparison}/${c.roles}/${c.holds}"
+    s"from ${t.from} guards ${numbers(t.condition +: t.also.toVector.sorted)} label ${t.label} to ${t.to} " +
+      s"checks ${t.uses.map(use).mkString("[", ",", "]")} resets ${numbers(t.resets.toVector.sorted)}"
   }
 
-  private def link(l: Link): String = l match {
-    case Link.Compare(left, op, right)     => s"compare ${term(left)} ${op.sign} ${term(right)}"
-    case Link.Same(terms)                  => s"same ${terms.map(term).mkString(" ")}"
-    case Link.Consecutive(before, op, now) => s"consecutive ${term(before)} ${op.sign} ${term(now)}"
-    case e: Link.Expression                =>
+  private def comparison(l: Comparison): String = l match {
+    case Comparison.Pair(left, op, right)     => s"compare ${term(left)} ${op.sign} ${term(right)}"
+    case Comparison.Same(terms)                  => s"same ${terms.map(term).mkString(" ")}"
+    case Comparison.Consecutive(before, op, now) => s"consecutive ${term(before)} ${op.sign} ${term(now)}"
+    case e: Comparison.Expression                =>
       s"expression ${quoted(e.sql)} ${texts(e.own)} ${e.others.map(quoted).mkString("[", ",", "]")} ${e.previous}"
   }
 

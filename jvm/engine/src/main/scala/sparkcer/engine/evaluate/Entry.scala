@@ -1,6 +1,6 @@
 package sparkcer.engine.evaluate
 
-import sparkcer.engine.correlate.{Cell, Configuration}
+import sparkcer.engine.compare.{Cell, Configuration}
 
 /** The partial matches in one configuration, as a node. */
 final private[evaluate] class Entry(val configuration: Configuration) {
@@ -17,7 +17,7 @@ final private[evaluate] class Entry(val configuration: Configuration) {
 }
 
 /** Entries that change places when one goes. */
-final private[evaluate] class Bucket {
+final private[evaluate] class EntryList {
   private var list = new Array[Entry](1)
   var size = 0
   def entry(i: Int): Entry = list(i)

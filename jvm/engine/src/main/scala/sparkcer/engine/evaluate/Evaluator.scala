@@ -4,7 +4,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import sparkcer.engine.automaton.Determinized
 import sparkcer.engine.ceql.Consume
-import sparkcer.engine.correlate.{Correlation, Machine, Now}
+import sparkcer.engine.compare.{EventValues, Machine, Now}
 
 /** Runs a query over any number of substreams (one for each key of PARTITION BY), which share the determinized
   * automaton. For one thread.
@@ -25,23 +25,23 @@ import sparkcer.engine.correlate.{Correlation, Machine, Now}
   * | `new-bottom`, `extend`, `union` | `Tecs.start`, `Tecs.extend`, `Tecs.union`                         |
   * | OUTPUT, ENUMERATE               | [[Matches]]                                                       |
   *
-  * @param correlation
-  *   for a query that compares events (`program.links`): their values. Its substreams have [[Runs]] in place of entries
+  * @param values
+  *   for a query that compares events (`program.comparisons`): their values. Its substreams have [[Runs]] in place of entries
   */
 final class Evaluator(
     val program: Program,
     limits: Evaluator.Limits = Evaluator.Limits(),
-    correlation: Correlation = null
+    values: EventValues = null
 ) {
-  if (program.links.nonEmpty && correlation == null)
+  if (program.comparisons.nonEmpty && values == null)
     throw new IllegalArgumentException("The query compares events, and nobody is there to say what their values are.")
 
   private[evaluate] var automaton = newAutomaton()
   private val substreams = ArrayBuffer.empty[Substream]
 
   // For a query that compares events.
-  private[evaluate] val machine: Machine = if (program.links.isEmpty) null else program.newMachine()
-  private[evaluate] val now: Now = if (machine == null) null else new Now(correlation, program.terms.length)
+  private[evaluate] val machine: Machine = if (program.comparisons.isEmpty) null else program.newMachine()
+  private[evaluate] val now: Now = if (machine == null) null else new Now(values, program.terms.length)
 
   private[evaluate] val cursor = new Cursor
   private val selection =
@@ -68,7 +68,7 @@ final class Evaluator(
     }
   }
 
-  /** The class of an event by its mask: bit i says whether it passes `program.guards(i)`. A class stays valid until the
+  /** The class of an event by its mask: bit i says whether it passes `program.conditions(i)`. A class stays valid until the
     * next call.
     */
   def classOf(mask: Long): Int = { makeRoom(); automaton.classOf(mask) }

@@ -1,19 +1,19 @@
 package sparkcer.engine.evaluate
 
-import sparkcer.engine.correlate.{Now, Shape}
+import sparkcer.engine.compare.{Now, Shape}
 
 /** The entries of one shape, and their indexes: for each key of the shape that was asked for, entries by its value; for
   * each rank, entries in order. Indexes are made when they are first asked for.
   */
 final private[evaluate] class Group(val shape: Shape, tecs: Tecs, now: Now) {
-  private val all = new Bucket
-  private var byKey = new Array[java.util.HashMap[AnyRef, Bucket]](0)
+  private val all = new EntryList
+  private var byKey = new Array[java.util.HashMap[AnyRef, EntryList]](0)
 
   def size: Int = all.size
   def entry(i: Int): Entry = all.entry(i)
   def indexes: Int = byKey.count(_ != null) + byRank.count(_ != null)
 
-  def index(key: Int): java.util.HashMap[AnyRef, Bucket] = {
+  def index(key: Int): java.util.HashMap[AnyRef, EntryList] = {
     if (key >= byKey.length) byKey = java.util.Arrays.copyOf(byKey, key + 1)
     if (byKey(key) == null) {
       byKey(key) = new java.util.HashMap
@@ -84,7 +84,7 @@ final private[evaluate] class Group(val shape: Shape, tecs: Tecs, now: Now) {
 
   private def insert(key: Int, e: Entry): Unit = keys(key, e) { value =>
     var bucket = byKey(key).get(value)
-    if (bucket == null) { bucket = new Bucket; byKey(key).put(value, bucket) }
+    if (bucket == null) { bucket = new EntryList; byKey(key).put(value, bucket) }
     bucket.add(e)
   }
 

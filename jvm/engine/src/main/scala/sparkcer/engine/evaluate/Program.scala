@@ -1,10 +1,10 @@
 package sparkcer.engine.evaluate
 
-import sparkcer.engine.automaton.{Cea, Compiler, Construction, Guard, Multiplicity}
+import sparkcer.engine.automaton.{Cea, Compiler, Construction, EventCondition, Multiplicity}
 import sparkcer.engine.ceql._
-import sparkcer.engine.correlate.{Access, Machine, Numbering}
+import sparkcer.engine.compare.{Access, Machine, Numbering}
 
-/** A query, compiled: what is asked of each event (`cea.guards`, one bit each), what is done with the answers, and what
+/** A query, compiled: what is asked of each event (`cea.conditions`, one bit each), what is done with the answers, and what
   * comes out. It is immutable and shared by all evaluators.
   */
 final class Program private (val query: Query, val cea: Cea, val columns: Vector[Program.Column]) {
@@ -18,12 +18,12 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   /** How many matches of one event are shown, if the query says so by a number. */
   val limit: Option[Long] = query.limit.collect { case Quantity.Number(n) => n.min(Long.MaxValue).toLong }
 
-  def guards: Seq[Guard] = cea.guards
+  def conditions: Seq[EventCondition] = cea.conditions
 
   /** Does a window count events? */
   def countsEvents: Boolean = query.within.exists(_.isInstanceOf[Window.Events])
 
-  /** May an event that passes no guard be dropped before it reaches an evaluator? Not when a neighbour or a number of
+  /** May an event that passes no condition be dropped before it reaches an evaluator? Not when a neighbour or a number of
     * events matters.
     */
   val droppable: Boolean = !countsEvents && strategy != Strategy.Strict && !query.where.subformulas.exists {
@@ -32,26 +32,26 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
     case _                              => false
   }
 
-  /** What the query compares of several events, see [[sparkcer.engine.correlate.Correlation]]. */
-  private val numbering = new Numbering(cea.links)
+  /** What the query compares of several events, see [[sparkcer.engine.compare.EventValues]]. */
+  private val numbering = new Numbering(cea.comparisons)
 
   /** Each test of several events once. */
-  def links: Vector[Link] = numbering.distinct
+  def comparisons: Vector[Comparison] = numbering.distinct
 
-  /** The terms that are asked for by number, each with its link; and the expressions. */
-  def terms: Vector[(Link, Term)] = numbering.terms
-  def expressions: Vector[Link.Expression] = numbering.expressions
+  /** The terms that are asked for by number, each with its comparison; and the expressions. */
+  def terms: Vector[(Comparison, Term)] = numbering.terms
+  def expressions: Vector[Comparison.Expression] = numbering.expressions
 
   /** How each test of several events is done, for people. */
-  def access: Vector[(Link, Access)] = {
+  def access: Vector[(Comparison, Access)] = {
     val machine = newMachine()
-    cea.links.indices.map(i => (cea.links(i), machine.access(i))).distinct.toVector
+    cea.comparisons.indices.map(i => (cea.comparisons(i), machine.access(i))).distinct.toVector
   }
 
   private[evaluate] def newMachine(): Machine = new Machine(cea, strategy, distinct, limit.isDefined, numbering)
 
   /** Can matches be counted as runs of the automaton, without looking at them? */
-  private[evaluate] lazy val countsRuns: Boolean = counts && !selects && !distinct && links.isEmpty
+  private[evaluate] lazy val countsRuns: Boolean = counts && !selects && !distinct && comparisons.isEmpty
 
   private[engine] val construction: Construction = Construction(cea, strategy)
 
@@ -62,7 +62,7 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
     * what a query is compiled to, changes this too.
     */
   def asFirst: Boolean = query.where.subformulas.forall {
-    case Formula.Filter(body, condition) => Correlations.asFirst(condition, body)
+    case Formula.Filter(body, condition) => Comparisons.asFirst(condition, body)
     case _                               => true
   }
 

@@ -1,7 +1,7 @@
 package sparkcer.engine.evaluate
 
 import sparkcer.engine.ceql.Operator
-import sparkcer.engine.correlate.{Now, Shape}
+import sparkcer.engine.compare.{Now, Shape}
 import sparkcer.engine.state.Bytes
 
 /** Entries in the order of a value, each value once, such that the union of those on one side of a value is had in a

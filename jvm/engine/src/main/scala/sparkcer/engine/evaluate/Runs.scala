@@ -2,7 +2,7 @@ package sparkcer.engine.evaluate
 
 import scala.collection.mutable.ArrayBuffer
 
-import sparkcer.engine.correlate._
+import sparkcer.engine.compare._
 import sparkcer.engine.state.{StateException, WireReader, WireWriter}
 
 /** The partial matches of one substream of a query that compares events: for each configuration a node of the tECS.

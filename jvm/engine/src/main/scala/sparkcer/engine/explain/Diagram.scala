@@ -29,11 +29,11 @@ object Diagram {
 
   /** `SELL[price > 20] / x`: what the event must be, and which variables it goes to. */
   def text(a: Cea, t: Cea.Transition): String = {
-    val guards = (Vector(t.guard).filter(_ != Cea.Always) ++ t.also.toVector.sorted).map(a.guards(_).show)
-    val checks = t.checks.map(c => (if (c.holds) "" else "not ") + a.links(c.link).show)
-    val asked = (guards ++ checks).mkString(" and ")
-    val guard = if (asked.isEmpty) "any" else asked
-    if (t.label == 0) guard else s"$guard / ${a.labels(t.label).toVector.sorted.mkString(", ")}"
+    val conditions = (Vector(t.condition).filter(_ != Cea.Always) ++ t.also.toVector.sorted).map(a.conditions(_).show)
+    val uses = t.uses.map(c => (if (c.holds) "" else "not ") + a.comparisons(c.comparison).show)
+    val asked = (conditions ++ uses).mkString(" and ")
+    val condition = if (asked.isEmpty) "any" else asked
+    if (t.label == 0) condition else s"$condition / ${a.labels(t.label).toVector.sorted.mkString(", ")}"
   }
 
   private def escape(text: String, quote: String): String =

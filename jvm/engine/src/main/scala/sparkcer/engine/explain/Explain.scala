@@ -18,11 +18,11 @@ object Explain {
     val parts = Vector(
       "Pattern" -> Vector(Printer.print(p.query.where)),
       "Output" -> output(p),
-      "Conditions, each asked of an event once, by Spark" -> p.guards.zipWithIndex.map { case (g, i) =>
+      "Conditions, each asked of an event once, by Spark" -> p.conditions.zipWithIndex.map { case (g, i) =>
         s"$i  ${g.show}"
       }.toVector,
       "Automaton" -> automaton(p.cea)
-    ) ++ (if (p.links.isEmpty) None
+    ) ++ (if (p.comparisons.isEmpty) None
           else Some("Tests between events" -> p.access.map { case (l, a) => s"${l.show}  ${a.text}" })) ++ Vector(
       "Events" -> Vector(dropping(p)),
       "Cost" -> costs(p)
@@ -79,7 +79,7 @@ object Explain {
         }
     }
     val states =
-      if (p.links.nonEmpty) "one entry for each combination of values that tests between events may still compare"
+      if (p.comparisons.nonEmpty) "one entry for each combination of values that tests between events may still compare"
       else
         reachable(p) match {
           case Some(n) => s"the automaton has ${count(n, "determinized state")} at the most when it runs"
@@ -127,22 +127,22 @@ object Explain {
     if (kinds.isDefined && seen.size <= MaxStates) Some(seen.size) else None
   }
 
-  /** The sets of guards an event can pass: it has one type, and passes any of the guards of its type. None if they are
+  /** The sets of conditions an event can pass: it has one type, and passes any of the conditions of its type. None if they are
     * many.
     */
   private def possibleEvents(p: Program): Option[Vector[Set[Int]]] = {
-    val guards = p.guards.zipWithIndex
-    val types = guards.map { case (g, _) => (g.stream, g.eventType) }.distinct
-    val others = guards.collect { case (g, i) if g.negated => i }.toSet
+    val conditions = p.conditions.zipWithIndex
+    val types = conditions.map { case (g, _) => (g.stream, g.eventType) }.distinct
+    val others = conditions.collect { case (g, i) if g.negated => i }.toSet
     val sets = types.map { kind =>
-      val own = guards.collect { case (g, i) if (g.stream, g.eventType) == kind => i }.toSet
-      if (own.size > MaxGuards) None else Some(own.subsets().map(_ ++ (others -- own)).toVector)
+      val own = conditions.collect { case (g, i) if (g.stream, g.eventType) == kind => i }.toSet
+      if (own.size > MaxConditions) None else Some(own.subsets().map(_ ++ (others -- own)).toVector)
     }
     if (sets.contains(None)) None else Some((others +: sets.flatMap(_.get)).toVector.distinct)
   }
 
   private val MaxStates = 300
-  private val MaxGuards = 6
+  private val MaxConditions = 6
 
   private def count(n: Int, one: String): String = count(n, one, one + "s")
   private def count(n: Int, one: String, many: String): String = s"$n ${if (n == 1) one else many}"

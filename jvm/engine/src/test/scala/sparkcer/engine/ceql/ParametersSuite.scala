@@ -23,9 +23,9 @@ class ParametersSuite extends munit.FunSuite {
     assertEquals(Parser.parse(Printer.print(open)), open)
   }
 
-  test("predicates are those of all conditions") {
+  test("conditions are those of all conditions") {
     val query = Parser.parse("SELECT * FROM S WHERE (A AS x FILTER x[p > :a]) ; B FILTER B[q = :b] OR x[p < 1]")
-    assertEquals(Parameters.predicates(query).map(_.sql), Vector("q = :b", "p < 1", "p > :a"))
+    assertEquals(Parameters.conditions(query).map(_.sql), Vector("q = :b", "p < 1", "p > :a"))
   }
 
   private def refused(clauses: String, values: (String, BigDecimal)*): String =

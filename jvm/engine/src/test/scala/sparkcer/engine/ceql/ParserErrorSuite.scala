@@ -115,14 +115,14 @@ class ParserErrorSuite extends munit.FunSuite {
     formula(
       "A FILTER",
       9,
-      "expected a variable with a predicate in brackets, such as x[price > 20], found the end of the query."
+      "expected a variable with a condition in brackets, such as x[price > 20], found the end of the query."
     )
     formula(
       "A FILTER A",
       11,
-      "expected a predicate in brackets after 'A', such as A[price > 20], found the end of the query."
+      "expected a condition in brackets after 'A', such as A[price > 20], found the end of the query."
     )
-    formula("A FILTER A[ ]", 11, "the predicate is empty.")
+    formula("A FILTER A[ ]", 11, "the condition is empty.")
     formula("A FILTER A[p] ADN A[q]", 15, s"expected $operators, $clauses, found 'ADN'. Did you mean 'AND'?")
     formula("A FILTER (A[p] A[q])", 16, "expected AND, OR or ')', found 'A'.")
     formula("A FILTER A[p IN {..}]", 17, "a range needs a bound: {1..5}, {1..} or {..5}.")

@@ -58,16 +58,16 @@ class ParserLimitsSuite extends munit.FunSuite {
     assertEquals(Harness.run(s"${head}A FILTER A[v IN {$list}]", "A2500 A2501"), Vector("[0,0] A={0}"))
   }
 
-  test("more than 64 predicates") {
+  test("more than 64 conditions") {
     val variables = (1 to 150).map(i => s"A AS x$i").mkString(" ; ")
     val filters = (1 to 150).map(i => s"x$i[v = $i]").mkString(" AND ")
     val query = s"SELECT x1, x100, x150 FROM S WHERE $variables FILTER $filters"
-    assertEquals(Program(query).guards.length, 150)
+    assertEquals(Program(query).conditions.length, 150)
     val events = (1 to 150).flatMap(i => Seq(s"A$i", "A0")).mkString(" ")
     assertEquals(Harness.run(query, events), Vector("[0,298] x1={0} x100={198} x150={298}"))
   }
 
-  test("65 alternatives, each with a predicate of its own") {
+  test("65 alternatives, each with a condition of its own") {
     val types = (1 to 65).map(i => s"(A AS x$i FILTER x$i[v = $i])").mkString(" OR ")
     assertEquals(Harness.run(head + types, "A1 A64 A65 A66"), Vector("[0,0] x1={0}", "[1,1] x64={1}", "[2,2] x65={2}"))
   }

@@ -11,7 +11,7 @@ class ParserSuite extends munit.FunSuite {
 
   private def name(x: String): Name = Name(x)(0)
   private val (a, b, c) = (Atom(None, "A")(0), Atom(None, "B")(0), Atom(None, "C")(0))
-  private def holds(x: String, sql: String): Condition = Condition.Holds(name(x), Predicate(sql)(0))
+  private def holds(x: String, sql: String): Condition = Condition.Holds(name(x), SqlCondition(sql)(0))
 
   test("precedence: AS and iterations, then ; then : then OR then FILTER") {
     assertEquals(where("A ; B : C OR A"), Or(Vector(Contiguous(Vector(Sequence(Vector(a, b)), c)), a)))
@@ -66,12 +66,12 @@ class ParserSuite extends munit.FunSuite {
     assertEquals(Parser.parse("SELECT * FROM S WHERE A ; B;").text, "SELECT * FROM S WHERE A ; B;")
   }
 
-  test("a comment in a predicate is kept for SQL, brackets in it notwithstanding") {
+  test("a comment in a condition is kept for SQL, brackets in it notwithstanding") {
     assertEquals(where("A FILTER A[p = 1 /* ] */]"), Filter(a, holds("A", "p = 1 /* ] */")))
     assertEquals(where("A FILTER A[p = 1 -- ]\n]"), Filter(a, holds("A", "p = 1 -- ]")))
   }
 
-  test("brackets and quotes in predicates") {
+  test("brackets and quotes in conditions") {
     assertEquals(where("A FILTER A[m[1] = 2]"), Filter(a, holds("A", "m[1] = 2")))
     assertEquals(where("A FILTER A[k = ']' OR k = \"]\"]"), Filter(a, holds("A", "k = ']' OR k = \"]\"")))
     assertEquals(where("A FILTER A[`odd]name` = 1]"), Filter(a, holds("A", "`odd]name` = 1")))
@@ -122,8 +122,8 @@ class ParserSuite extends munit.FunSuite {
     )
   }
 
-  test("CEQL's predicate forms become SQL") {
-    def sql(predicate: String): String = where(s"A FILTER A[$predicate]") match {
+  test("CEQL's condition forms become SQL") {
+    def sql(condition: String): String = where(s"A FILTER A[$condition]") match {
       case Filter(_, Condition.Holds(_, p)) => p.sql
       case other                            => fail(other.toString)
     }

@@ -1,11 +1,11 @@
 package sparkcer.engine.testkit
 
-import sparkcer.engine.ceql.Link
-import sparkcer.engine.correlate.Correlation
+import sparkcer.engine.ceql.Comparison
+import sparkcer.engine.compare.EventValues
 import sparkcer.engine.evaluate.Program
 
 /** The values of test events for the engine, which has only their positions. */
-final class Compared(program: Program, event: Array[Byte] => Event) extends Correlation {
+final class Compared(program: Program, event: Array[Byte] => Event) extends EventValues {
 
   def value(term: Int, payload: Array[Byte]): Array[Byte] =
     Sql.value(program.terms(term)._2.sql, Sql.Row(event(payload))) match {
@@ -27,7 +27,7 @@ final class Compared(program: Program, event: Array[Byte] => Event) extends Corr
 
   def test(expression: Int, events: Array[Array[Byte]]): Boolean = {
     val e = program.expressions(expression)
-    val names = e.variables ++ (if (e.previous) Vector(Link.Prev) else Vector.empty)
+    val names = e.variables ++ (if (e.previous) Vector(Comparison.Prev) else Vector.empty)
     require(names.length == events.length, s"${events.length} events for ${names.mkString(", ")}")
     val rows = names.zip(events.map(event)).toMap
     Sql.holds(e.sql, Sql.Row(e.own.fold(Sql.NoColumns)(rows), rows))

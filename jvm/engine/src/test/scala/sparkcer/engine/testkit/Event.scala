@@ -10,7 +10,7 @@ object Value {
   final case class Num(value: BigDecimal) extends Value { def show: String = value.bigDecimal.toPlainString }
   final case class Text(value: String) extends Value { def show: String = value }
 
-  /** What a predicate evaluates to. */
+  /** What a condition evaluates to. */
   final case class Bool(value: Boolean) extends Value { def show: String = value.toString }
 
   private val Number = """-?\d+(\.\d+)?""".r

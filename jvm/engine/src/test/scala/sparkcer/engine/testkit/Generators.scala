@@ -12,8 +12,8 @@ object Generators {
   def plainCase: Gen[Case] = for (q <- query; s <- stream) yield Case(q, s)
 
   /** Cases whose queries have tests between events. */
-  def correlatedCase: Gen[Case] =
-    for (q <- correlated; s <- Gen.choose(4, 10).flatMap(streamOf)) yield Case(q, s)
+  def comparingCase: Gen[Case] =
+    for (q <- comparing; s <- Gen.choose(4, 10).flatMap(streamOf)) yield Case(q, s)
 
   private def name(x: String): Name = Name(x)(0)
 
@@ -27,7 +27,7 @@ object Generators {
   /** A variable may be called as a type is. */
   private val variable: Gen[Name] = Gen.frequency(6 -> "x", 6 -> "y", 3 -> "z", 1 -> "A").map(name)
 
-  private val predicate: Gen[Predicate] = Gen
+  private val condition: Gen[SqlCondition] = Gen
     .oneOf(
       "p = 1",
       "p > 0",
@@ -44,14 +44,14 @@ object Generators {
       "p >= 1 AND k = 'x'",
       "p >= 0"
     )
-    .map(Predicate(_)(0))
+    .map(SqlCondition(_)(0))
 
-  /** A test of one event, or if `linked`, half of the time, of several. */
-  private def condition(variables: Vector[String], size: Int, linked: Boolean): Gen[Condition] = {
-    val plain = for (x <- Gen.oneOf(variables); p <- predicate) yield Condition.Holds(name(x), p)
-    val leaf = if (linked) Gen.frequency(2 -> plain, 5 -> between(variables)) else plain
+  /** A test of one event, or if `compared`, half of the time, of several. */
+  private def condition(variables: Vector[String], size: Int, compared: Boolean): Gen[Condition] = {
+    val plain = for (x <- Gen.oneOf(variables); p <- condition) yield Condition.Holds(name(x), p)
+    val leaf = if (compared) Gen.frequency(2 -> plain, 5 -> between(variables)) else plain
     def several =
-      Gen.frequency(3 -> 2, 1 -> 3).flatMap(Gen.listOfN(_, condition(variables, size - 1, linked))).map(_.toVector)
+      Gen.frequency(3 -> 2, 1 -> 3).flatMap(Gen.listOfN(_, condition(variables, size - 1, compared))).map(_.toVector)
     if (size == 0) leaf
     else Gen.frequency(4 -> leaf, 2 -> several.map(Condition.And), 3 -> several.map(Condition.Or))
   }
@@ -59,7 +59,7 @@ object Generators {
   /** A variable without a stream's name in it, which brackets cannot name. */
   private def between(variables: Vector[String]): Gen[Condition] = {
     val simple = variables.filterNot(_.contains(">"))
-    if (simple.isEmpty) for (x <- Gen.oneOf(variables); p <- predicate) yield Condition.Holds(name(x), p)
+    if (simple.isEmpty) for (x <- Gen.oneOf(variables); p <- condition) yield Condition.Holds(name(x), p)
     else
       for {
         x <- Gen.oneOf(simple)
@@ -82,7 +82,7 @@ object Generators {
               s"p + $x.p = 2",
               s"$x.p = 1"
             )
-            .map(sql => Condition.Holds(name(y), Predicate(sql)(0))),
+            .map(sql => Condition.Holds(name(y), SqlCondition(sql)(0))),
           3 -> Gen
             .oneOf(
               "p >= PREV.p",
@@ -100,7 +100,7 @@ object Generators {
               s"p > 0 AND k = PREV.k AND p >= $x.p",
               s"k = $x.k AND p > PREV.p - 2 AND p + PREV.p > $x.p"
             )
-            .map(sql => Condition.Holds(name(y), Predicate(sql)(0))),
+            .map(sql => Condition.Holds(name(y), SqlCondition(sql)(0))),
           1 -> comparison(x, z)
         )
       } yield c
@@ -124,9 +124,9 @@ object Generators {
     Condition.Compare(left, operator, if (shift && attribute == "p") shifted else right)(0)
   }
 
-  private def filtered(body: Formula, size: Int, linked: Boolean): Gen[Formula] =
+  private def filtered(body: Formula, size: Int, compared: Boolean): Gen[Formula] =
     if (body.variables.isEmpty) Gen.const(body)
-    else condition(body.variables.toVector.sorted, size, linked).map(Formula.Filter(body, _))
+    else condition(body.variables.toVector.sorted, size, compared).map(Formula.Filter(body, _))
 
   /** The variables of all event types outside NOT: they cover the formula. */
   def covering(f: Formula): Set[String] = f match {
@@ -147,38 +147,38 @@ object Generators {
     Formula.PartBy(body, keys)(0)
   }
 
-  private def negation(linked: Boolean): Gen[Formula] = for {
+  private def negation(compared: Boolean): Gen[Formula] = for {
     a <- atom
     named <- Gen.frequency(3 -> Gen.const(a), 1 -> variable.map(Formula.As(a, _)))
-    alpha <- Gen.frequency(2 -> Gen.const(named), 1 -> filtered(named, 1, linked))
+    alpha <- Gen.frequency(2 -> Gen.const(named), 1 -> filtered(named, 1, compared))
   } yield Formula.Not(alpha)(0)
 
-  private def parts(size: Int, linked: Boolean): Gen[Vector[Formula]] = for {
+  private def parts(size: Int, compared: Boolean): Gen[Vector[Formula]] = for {
     n <- Gen.choose(2, math.min(3, math.max(2, size)))
-    list <- Gen.listOfN(n, formula((size - 1) / n, linked))
+    list <- Gen.listOfN(n, formula((size - 1) / n, compared))
   } yield list.toVector
 
   /** @param size
     *   about how many operators
-    * @param linked
+    * @param compared
     *   with tests between events, PART-BY and ALL
     */
-  def formula(size: Int, linked: Boolean = false): Gen[Formula] = {
-    def inside = formula(size - 1, linked)
-    if (size <= 0) Gen.frequency(6 -> atom, 1 -> negation(linked))
+  def formula(size: Int, compared: Boolean = false): Gen[Formula] = {
+    def inside = formula(size - 1, compared)
+    if (size <= 0) Gen.frequency(6 -> atom, 1 -> negation(compared))
     else
       Gen.frequency(
-        1 -> formula(0, linked),
-        6 -> parts(size, linked).map(Formula.Sequence),
-        4 -> parts(size, linked).map(Formula.Contiguous),
-        4 -> parts(size, linked).map(Formula.Or),
+        1 -> formula(0, compared),
+        6 -> parts(size, compared).map(Formula.Sequence),
+        4 -> parts(size, compared).map(Formula.Contiguous),
+        4 -> parts(size, compared).map(Formula.Or),
         4 -> Gen.lzy(inside).map(Formula.Iterate(_, contiguous = false)),
         2 -> Gen.lzy(inside).map(Formula.Iterate(_, contiguous = true)),
         4 -> Gen.lzy(inside).flatMap(f => variable.map(Formula.As(f, _))),
-        (if (linked) 8 else 4) -> Gen.lzy(inside).flatMap(filtered(_, 1, linked)),
-        1 -> Gen.lzy(inside).flatMap(filtered(_, if (linked) 1 else 2, linked)),
-        (if (linked) 3 else 0) -> Gen.lzy(inside).flatMap(parted),
-        (if (linked) 2 else 0) -> Gen.lzy(parts(math.min(size, 3), linked)).map(p => Formula.All(p.take(2))),
+        (if (compared) 8 else 4) -> Gen.lzy(inside).flatMap(filtered(_, 1, compared)),
+        1 -> Gen.lzy(inside).flatMap(filtered(_, if (compared) 1 else 2, compared)),
+        (if (compared) 3 else 0) -> Gen.lzy(inside).flatMap(parted),
+        (if (compared) 2 else 0) -> Gen.lzy(parts(math.min(size, 3), compared)).map(p => Formula.All(p.take(2))),
         1 -> Gen.lzy(inside).flatMap(f => Gen.someOf(f.variables).map(kept => Formula.Project(f, kept.toSet)))
       )
   }
@@ -195,8 +195,8 @@ object Generators {
       1 -> Formula.Sequence(Vector(parts.head, either))
     )
     named <- Gen.frequency[Formula](3 -> body, 1 -> Formula.As(body, name("v")))
-    once <- filtered(named, 1, linked = true)
-    again <- Gen.frequency(1 -> Gen.const(once), 1 -> filtered(once, 0, linked = true), 1 -> parted(once))
+    once <- filtered(named, 1, compared = true)
+    again <- Gen.frequency(1 -> Gen.const(once), 1 -> filtered(once, 0, compared = true), 1 -> parted(once))
     whole <- Gen.frequency[Formula](6 -> again, 1 -> Formula.Iterate(again, contiguous = false))
   } yield whole
 
@@ -239,14 +239,14 @@ object Generators {
     )
   }
 
-  val query: Gen[Query] = queryOf(linked = false)
+  val query: Gen[Query] = queryOf(compared = false)
 
   /** With tests between events. */
-  val correlated: Gen[Query] = queryOf(linked = true)
+  val comparing: Gen[Query] = queryOf(compared = true)
 
-  private def queryOf(linked: Boolean): Gen[Query] = for {
-    size <- Gen.choose(if (linked) 2 else 0, if (linked) 7 else 9)
-    where <- if (linked) Gen.frequency(1 -> formula(size, linked), 2 -> joined) else formula(size)
+  private def queryOf(compared: Boolean): Gen[Query] = for {
+    size <- Gen.choose(if (compared) 2 else 0, if (compared) 7 else 9)
+    where <- if (compared) Gen.frequency(1 -> formula(size, compared), 2 -> joined) else formula(size)
     select <- select(where)
     keys <- Gen.frequency(4 -> Nil, 2 -> List("k"), 1 -> List("k", "p"))
     within <- within

@@ -2,19 +2,19 @@ package sparkcer.engine.testkit
 
 import scala.collection.mutable
 
-import sparkcer.engine.automaton.Guard
+import sparkcer.engine.automaton.EventCondition
 import sparkcer.engine.ceql.{Quantity, Window}
 import sparkcer.engine.evaluate.{Evaluator, Partitions, Program, Substream}
 
-/** Runs a program over a stream of test events as an operator would: masks from the guards, a substream for each key.
+/** Runs a program over a stream of test events as an operator would: masks from the conditions, a substream for each key.
   *
-  * It checks on the way that no match comes twice, that what the structures promise holds after every event, and that
+  * It uses on the way that no match comes twice, that what the structures promise holds after every event, and that
   * going over the matches a second time gives the same ones.
   */
 final class Harness(program: Program, options: Harness.Options = Harness.Options()) {
   private val seen = mutable.ArrayBuffer.empty[Event]
-  private val correlation = new Compared(program, payload => seen(BigInt(payload).toInt))
-  private def newEvaluator() = new Evaluator(program, options.limits, correlation)
+  private val values = new Compared(program, payload => seen(BigInt(payload).toInt))
+  private def newEvaluator() = new Evaluator(program, options.limits, values)
   private var partitions = new Partitions(newEvaluator())
   private def evaluator = partitions.evaluator
   private val found = mutable.LinkedHashSet.empty[Match]
@@ -119,16 +119,16 @@ object Harness {
 
   def run(query: String, events: String): Vector[String] = Match.show(run(Program(query), Event.stream(events)))
 
-  /** Bit i of the words says whether the event passes guard i. */
+  /** Bit i of the words says whether the event passes condition i. */
   def mask(program: Program, event: Event): Array[Long] = {
-    val words = new Array[Long](math.max(1, (program.guards.length + 63) / 64))
-    program.guards.zipWithIndex.foreach { case (g, i) => if (passes(g, event)) words(i >> 6) |= 1L << i }
+    val words = new Array[Long](math.max(1, (program.conditions.length + 63) / 64))
+    program.conditions.zipWithIndex.foreach { case (g, i) => if (passes(g, event)) words(i >> 6) |= 1L << i }
     words
   }
 
-  private def passes(guard: Guard, event: Event): Boolean = {
-    val positive = guard.eventType == event.eventType && guard.stream.forall(_ == event.stream) &&
-      guard.holds.forall(p => Sql.holds(p.sql, event)) && !guard.fails.exists(p => Sql.holds(p.sql, event))
-    positive != guard.negated
+  private def passes(condition: EventCondition, event: Event): Boolean = {
+    val positive = condition.eventType == event.eventType && condition.stream.forall(_ == event.stream) &&
+      condition.holds.forall(p => Sql.holds(p.sql, event)) && !condition.fails.exists(p => Sql.holds(p.sql, event))
+    positive != condition.negated
   }
 }

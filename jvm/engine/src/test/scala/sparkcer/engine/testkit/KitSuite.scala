@@ -5,7 +5,7 @@ import org.scalacheck.rng.Seed
 
 import sparkcer.engine.ceql.Parser
 
-/** The tools of the tests, on cases small enough to check by hand. */
+/** The tools of the tests, on cases small enough to use by hand. */
 class KitSuite extends munit.FunSuite {
 
   test("events: type, value, attributes, time and stream") {
@@ -25,10 +25,10 @@ class KitSuite extends munit.FunSuite {
 
   private val row = Event.stream("A(p=3,k=x,n=null)").head
 
-  private def holds(predicate: String): Unit = assert(Sql.holds(predicate, row), predicate)
-  private def fails(predicate: String): Unit = assert(!Sql.holds(predicate, row), predicate)
+  private def holds(condition: String): Unit = assert(Sql.holds(condition, row), condition)
+  private def fails(condition: String): Unit = assert(!Sql.holds(condition, row), condition)
 
-  test("predicates") {
+  test("conditions") {
     Seq("p = 3", "p == 3.0", "p <> 4 AND p != 4", "p<4", "p >= 3", "k = 'x'", "k = \"x\"", "`k` < 'y'").foreach(holds)
     Seq("p IN (1, 3)", "p NOT IN (1, 2)", "p BETWEEN 3 AND 3", "p NOT BETWEEN 4 AND 5", "NOT p = 4").foreach(holds)
     Seq("n IS NULL", "p is not null", "missing IS NULL", "TRUE", "(p = 1 OR p = 3) and NOT (FALSE)", "p > -1").foreach(
@@ -58,7 +58,7 @@ class KitSuite extends munit.FunSuite {
     apart("(p) = (1)")("(p) = (1)")
   }
 
-  test("what is no predicate of the tests is refused") {
+  test("what is no condition of the tests is refused") {
     Seq("p +", "p = ", "p = 3 k", "(p = 3", "p LIKE 'x'").foreach(p => intercept[RuntimeException](Sql.holds(p, row)))
   }
 
@@ -88,8 +88,8 @@ class KitSuite extends munit.FunSuite {
   }
 
   test("random cases that compare events are worth running: most do, and many match") {
-    val cases = (1L to 600L).flatMap(seed => Generators.correlatedCase(Gen.Parameters.default, Seed(seed)))
-    val comparing = cases.filter(_.program.exists(_.links.nonEmpty))
+    val cases = (1L to 600L).flatMap(seed => Generators.comparingCase(Gen.Parameters.default, Seed(seed)))
+    val comparing = cases.filter(_.program.exists(_.comparisons.nonEmpty))
     val matching = comparing.count(_.expected.exists(_.nonEmpty))
     assert(comparing.length > cases.length / 2, s"${comparing.length} of ${cases.length} compare events")
     assert(matching > comparing.length / 4, s"$matching of ${comparing.length} match")

@@ -4,7 +4,7 @@ import scala.collection.concurrent.TrieMap
 
 import sparkcer.engine.testkit.Value.{Bool, Null, Num, Text}
 
-/** The part of SQL that the tests write in predicates: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, numbers and
+/** The part of SQL that the tests write in conditions: comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, numbers and
   * strings in either quotes, arithmetic, with SQL's three truth values. `x.p` is an attribute of the event of a
   * variable, or a column of that name where there is no such variable.
   */
@@ -23,10 +23,10 @@ object Sql {
 
   private val parsed = TrieMap.empty[String, Expression]
 
-  /** Is the predicate TRUE of the event (and not NULL)? */
-  def holds(predicate: String, event: Event): Boolean = holds(predicate, Row(event))
+  /** Is the condition TRUE of the event (and not NULL)? */
+  def holds(condition: String, event: Event): Boolean = holds(condition, Row(event))
 
-  def holds(predicate: String, row: Row): Boolean = value(predicate, row) == Bool(true)
+  def holds(condition: String, row: Row): Boolean = value(condition, row) == Bool(true)
 
   def value(expression: String, row: Row): Value =
     parsed.getOrElseUpdate(expression, new Sql(expression).whole())(row)

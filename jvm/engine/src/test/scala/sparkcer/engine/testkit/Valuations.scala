@@ -1,6 +1,6 @@
 package sparkcer.engine.testkit
 
-import sparkcer.engine.ceql.{Condition, Formula, Link, Operand, PartKey}
+import sparkcer.engine.ceql.{Condition, Formula, Comparison, Operand, PartKey}
 
 /** `V = ([start,end], μ)`. A variable without positions is not in the map, so that equal valuations are equal objects.
   */
@@ -59,7 +59,7 @@ final class Valuations(events: IndexedSeq[Event]) {
     */
   private def satisfies(v: Valuation, condition: Condition, bound: Set[String]): Boolean = condition match {
     case Condition.Holds(x, p) =>
-      val tests = if (Sql.prefixes(p.sql)(Link.Prev)) Sql.conjuncts(p.sql) else Vector(p.sql)
+      val tests = if (Sql.prefixes(p.sql)(Comparison.Prev)) Sql.conjuncts(p.sql) else Vector(p.sql)
       tests.forall(isTrue(v, x.value, _, bound))
     case Condition.Compare(left, operator, right) =>
       val names = (left.variables ++ right.variables).map(_.value).distinct
@@ -68,7 +68,7 @@ final class Valuations(events: IndexedSeq[Event]) {
         val row = Sql.Row(Sql.NoColumns, chosen.map { case (x, i) => s"v${names.indexOf(x)}" -> events(i) })
         Sql.compare(Sql.value(sql(left), row), operator.sign, Sql.value(sql(right), row))
       }
-    case Condition.Linked(link) => throw new IllegalArgumentException(s"nobody writes ${link.show}")
+    case Condition.Compared(comparison) => throw new IllegalArgumentException(s"nobody writes ${comparison.show}")
     case Condition.And(parts)   => parts.forall(satisfies(v, _, bound))
     case Condition.Or(parts)    => parts.exists(satisfies(v, _, bound))
   }
@@ -80,8 +80,8 @@ final class Valuations(events: IndexedSeq[Event]) {
     val others = (Sql.prefixes(test) & bound) - x
     val own = v(x).toVector.sorted
     val choices =
-      if (Sql.prefixes(test)(Link.Prev))
-        own.zip(own.drop(1)).map { case (before, now) => (now, Map(Link.Prev -> before)) }
+      if (Sql.prefixes(test)(Comparison.Prev))
+        own.zip(own.drop(1)).map { case (before, now) => (now, Map(Comparison.Prev -> before)) }
       else own.map(now => (now, Map.empty[String, Int]))
     choices.forall { case (now, previous) =>
       choose(v, others.toVector).forall { chosen =>

@@ -12,12 +12,12 @@ import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types._
 
 import sparkcer.TypeColumn
-import sparkcer.engine.automaton.Guard
-import sparkcer.engine.ceql.{CeqlException, Name, Predicate, Quantity, Query, Window}
+import sparkcer.engine.automaton.EventCondition
+import sparkcer.engine.ceql.{CeqlException, Name, SqlCondition, Quantity, Query, Window}
 import sparkcer.engine.evaluate.Program
 
 /** A query that fits a DataFrame: every column found, every type checked. Errors carry the place in the query. */
-final class Binding(val df: DataFrame, val program: Program, options: Options, val params: Parameters) {
+final class Binding(val df: DataFrame, val program: Program, options: Options, val params: ParameterValues) {
   private val query: Query = program.query
   private[sparkcer] val same = Bridge.sameName(df)
   private[sparkcer] val schema = StructType(df.schema.filterNot(Inputs.isStream))
@@ -53,7 +53,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     case _ => None
   }
 
-  private val links = new Links(this)
+  private val between = new ComparisonBinding(this)
 
   /** The columns that are kept of an event: those that the output shows, and those that are compared with other
     * events'.
@@ -61,10 +61,10 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   val kept: StructType = {
     val all = program.columns.exists(_.attributes.isEmpty) || options.lateRows
     val names = program.columns.flatMap(_.attributes.getOrElse(Vector.empty)).map(a => column(a, "SELECT").name)
-    StructType(schema.filter(f => all || names.contains(f.name) || links.columns(f.name)))
+    StructType(schema.filter(f => all || names.contains(f.name) || between.columns(f.name)))
   }
 
-  val comparisons: Comparisons = links.over(kept)
+  val comparisons: BoundComparisons = between.over(kept)
 
   /** The columns of one variable: those that `SELECT x[a, b]` names, in that order. */
   def attributes(c: Program.Column): Option[Vector[StructField]] = c.attributes.map(_.map(column(_, "SELECT")))
@@ -118,29 +118,29 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     Types.mustBePossible(query, Vector(Input(query.from.head.value, schema, typeColumn.isDefined)))
   if (df.isStreaming) Binding.checkWatermarks(Bridge.planOf(df), Binding.WatermarkDelay)
 
-  /** Each guard as a column that is TRUE for the events that pass. The type comes first: predicates are only asked of
+  /** Each condition as a column that is TRUE for the events that pass. The type comes first: conditions are only asked of
     * it.
     */
-  lazy val guards: Seq[Column] = program.guards.map(guard)
+  lazy val conditions: Seq[Column] = program.conditions.map(condition)
 
-  private def guard(g: Guard): Column = {
+  private def condition(g: EventCondition): Column = {
     val ofType = eventType.fold(lit(g.eventType == query.from.head.value))(_ === lit(g.eventType))
     val kind = g.stream.zip(stream).fold(ofType) { case (name, column) => column === lit(name) && ofType }
-    val holds = g.holds.toVector.sortBy(_.sql).map(predicate)
-    val fails = g.fails.toVector.sortBy(_.sql).map(p => not(coalesce(predicate(p), lit(false))))
+    val holds = g.holds.toVector.sortBy(_.sql).map(condition)
+    val fails = g.fails.toVector.sortBy(_.sql).map(p => not(coalesce(condition(p), lit(false))))
     val all = (holds ++ fails).foldLeft(kind)(_ && _)
     if (g.negated) not(coalesce(all, lit(false))) else all
   }
 
-  private val checked = scala.collection.mutable.HashSet.empty[Predicate]
+  private val checked = scala.collection.mutable.HashSet.empty[SqlCondition]
 
-  private def predicate(p: Predicate): Column = {
-    if (checked.add(p)) checkPredicate(p)
+  private def condition(p: SqlCondition): Column = {
+    if (checked.add(p)) checkCondition(p)
     Bridge.column(params.bind(Bridge.parse(df, p.sql)))
   }
 
-  private def checkPredicate(p: Predicate): Unit = {
-    val parsed = parse(p.sql, s"the predicate '${p.sql}'", p.offset)
+  private def checkCondition(p: SqlCondition): Unit = {
+    val parsed = parse(p.sql, s"the condition '${p.sql}'", p.offset)
     parsed.foreach {
       case a: UnresolvedAttribute if !schema.exists(f => same(f.name, a.nameParts.head)) =>
         unknown(a.nameParts.head, place(a.nameParts.head, p.offset))
@@ -150,11 +150,11 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
       try Bridge.resolve(df, Bridge.column(params.bind(parsed)))
       catch {
         case e: AnalysisException =>
-          fail("CER_TYPE_MISMATCH", s"Spark cannot use the predicate '${p.sql}': ${firstLine(e)}", p.offset)
+          fail("CER_TYPE_MISMATCH", s"Spark cannot use the condition '${p.sql}': ${firstLine(e)}", p.offset)
       }
-    refusal(resolved).foreach(what => fail("CER_UNSUPPORTED", s"a predicate cannot use $what: '${p.sql}'.", p.offset))
+    refusal(resolved).foreach(what => fail("CER_UNSUPPORTED", s"a condition cannot use $what: '${p.sql}'.", p.offset))
     if (resolved.dataType != BooleanType)
-      fail("CER_TYPE_MISMATCH", s"the predicate '${p.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.", p.offset)
+      fail("CER_TYPE_MISMATCH", s"the condition '${p.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.", p.offset)
   }
 
   /** What Spark reads in an SQL text. It takes a word behind an expression for a name of it, as in a SELECT. */
@@ -177,7 +177,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     else if (!e.deterministic) Some("a nondeterministic function")
     else None
 
-  /** Spark's own words, without the place, which is one in the predicate and not in the query. */
+  /** Spark's own words, without the place, which is one in the condition and not in the query. */
   private[sparkcer] def firstLine(e: AnalysisException): String =
     e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?(; line \\d+ pos \\d+;?)?$", "")
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.cerbridge.CerRuntimeException
 import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
-import sparkcer.internal.bind.{Clock, Compared, Comparisons}
+import sparkcer.internal.bind.{Clock, ComparedValues, BoundComparisons}
 import sparkcer.internal.prepare.{Event, Payload}
 import sparkcer.internal.stream.FirstFormat
 
@@ -57,7 +57,7 @@ final case class Plan(
     metrics: String,
     quantities: Map[String, BigDecimal] = Map.empty,
     parameters: String = "",
-    comparisons: Comparisons = Comparisons.None,
+    comparisons: BoundComparisons = BoundComparisons.None,
     snapshots: Boolean = false
 ) {
 
@@ -78,7 +78,7 @@ final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
   private val program = Program(plan.query, plan.quantities)
   val evaluator = new Evaluator(
     program,
-    correlation = if (program.links.isEmpty) null else new Compared(plan.comparisons, plan.schema.event.length)
+    values = if (program.comparisons.isEmpty) null else new ComparedValues(plan.comparisons, plan.schema.event.length)
   )
   private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint, unread)
 

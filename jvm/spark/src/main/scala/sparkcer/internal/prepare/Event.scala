@@ -15,7 +15,7 @@ import org.apache.spark.unsafe.Platform
   * @param arrival
   *   input partition and row in it; a stream numbers events anew
   * @param mask
-  *   the guards it passes; `more` has the words after the first
+  *   the conditions it passes; `more` has the words after the first
   * @param payload
   *   see [[Payload]]
   */

@@ -20,29 +20,29 @@ import org.apache.spark.unsafe.Platform
 import sparkcer.internal.bind.Clock
 import sparkcer.internal.stream.Bucket
 
-/** At most 64 guards to bits: bit i says whether guard i is TRUE. The query's predicates are this one expression in the
+/** At most 64 conditions to bits: bit i says whether condition i is TRUE. The query's conditions are this one expression in the
   * generated code of the scan's stage.
   */
-case class Mask(guards: Seq[Expression]) extends Expression {
-  override def children: Seq[Expression] = guards
+case class Mask(conditions: Seq[Expression]) extends Expression {
+  override def children: Seq[Expression] = conditions
   override def dataType: DataType = LongType
   override def nullable: Boolean = false
 
   override def eval(input: InternalRow): Any = {
     var mask = 0L
-    guards.indices.foreach { i =>
-      val passes = guards(i).eval(input)
+    conditions.indices.foreach { i =>
+      val passes = conditions(i).eval(input)
       if (passes != null && passes.asInstanceOf[Boolean]) mask |= 1L << i
     }
     mask
   }
 
-  /** Guards that begin alike, as those of one event type do, share the beginning; and where beginnings compare one
+  /** Conditions that begin alike, as those of one event type do, share the beginning; and where beginnings compare one
     * thing with different constants, only one of them can hold.
     */
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val mask = ctx.addMutableState(CodeGenerator.JAVA_LONG, "cerMask")
-    val groups = Mask.grouped(guards)
+    val groups = Mask.grouped(conditions)
     val exclusive = groups.length > 1 && Mask.areExclusive(groups.map(_._1))
     def test(condition: Expression, body: String, other: String) = {
       val c = condition.genCode(ctx)
@@ -57,13 +57,13 @@ case class Mask(guards: Seq[Expression]) extends Expression {
       rest.fold(set)(test(_, set, ""))
     }
     val all =
-      if (exclusive && guards.length <= Mask.FewGuards)
+      if (exclusive && conditions.length <= Mask.FewConditions)
         groups.foldRight("") { case ((first, rests), other) =>
           test(first, bits(rests).mkString("\n"), if (other.isEmpty) "" else s"else {\n$other\n}")
         }
       else {
         val tests = groups.flatMap { case (first, rests) =>
-          rests.grouped(Mask.FewGuards).map(some => test(first, bits(some).mkString("\n"), ""))
+          rests.grouped(Mask.FewConditions).map(some => test(first, bits(some).mkString("\n"), ""))
         }
         ctx.splitExpressionsWithCurrentInputs(tests, "cerMask")
       }
@@ -76,17 +76,17 @@ case class Mask(guards: Seq[Expression]) extends Expression {
     )
   }
 
-  override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): Mask = copy(guards = c)
+  override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): Mask = copy(conditions = c)
 }
 
 private[sparkcer] object Mask extends PredicateHelper {
 
   /** More of them are spread over methods, which the compiler of Java likes small. */
-  private val FewGuards = 16
+  private val FewConditions = 16
 
-  /** First conditions, each with what is left of the guards that begin with it, and their numbers. */
-  private def grouped(guards: Seq[Expression]): Seq[(Expression, Seq[(Option[Expression], Int)])] = {
-    val split = guards.zipWithIndex.map { case (g, i) =>
+  /** First conditions, each with what is left of the conditions that begin with it, and their numbers. */
+  private def grouped(conditions: Seq[Expression]): Seq[(Expression, Seq[(Option[Expression], Int)])] = {
+    val split = conditions.zipWithIndex.map { case (g, i) =>
       val all = splitConjunctivePredicates(g)
       (all.head, (all.tail.reduceOption(And), i))
     }

@@ -11,13 +11,13 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
-/** What happens to events before the shuffle: one mask for all predicates; events that cannot matter are dropped, and
+/** What happens to events before the shuffle: one mask for all conditions; events that cannot matter are dropped, and
   * those without a time or with a NULL in their key; the rest is packed.
   *
   * @param masks
-  *   the guards, in words of 64
+  *   the conditions, in words of 64
   * @param droppable
-  *   whether an event that passes no guard can be dropped
+  *   whether an event that passes no condition can be dropped
   * @param key
   *   the PARTITION BY columns, if there are any
   * @param clock
@@ -136,9 +136,9 @@ case class PrepareExec(
     PrepareExec.Dropped -> SQLMetrics.createMetric(sparkContext, "events dropped before the shuffle")
   )
 
-  @transient private lazy val split = masks.map(StringGuards.split)
+  @transient private lazy val split = masks.map(StringConditions.split)
 
-  /** Where batches of columns come in, and guards have strings to test by their dictionaries. */
+  /** Where batches of columns come in, and conditions have strings to test by their dictionaries. */
   @transient private lazy val columns: Option[ColumnarToRowExec] = child match {
     case c: ColumnarToRowExec if split.exists(_.columns.nonEmpty) => Some(c)
     case _                                                        => None
@@ -196,7 +196,7 @@ case class PrepareExec(
       ctx: CodegenContext,
       loop: ColumnLoop,
       mask: Mask,
-      split: StringGuards.Split
+      split: StringConditions.Split
   ): (ExprCode, String) = {
     def test(e: Expression)(use: ExprCode => String): String = {
       val (read, values) = loop.read(Seq(e))
@@ -207,8 +207,8 @@ case class PrepareExec(
     val word = JavaCode.variable(ctx.freshName("mask"), LongType)
     val left = ctx.addMutableState("long[]", "cerLeft", forceInline = true)
     val vectors = split.columns.map(a => loop.vectors(child.output.indexWhere(_.exprId == a.exprId)))
-    val guards = ctx.addReferenceObj("cerStrings", split.guards)
-    val onBatch = if (vectors.isEmpty) "" else s"$left = $guards.of(${loop.array(vectors)}, ${loop.batch}.numRows());"
+    val conditions = ctx.addReferenceObj("cerStrings", split.conditions)
+    val onBatch = if (vectors.isEmpty) "" else s"$left = $conditions.of(${loop.array(vectors)}, ${loop.batch}.numRows());"
     val rest = split.rest.map { case (i, condition) =>
       s"if (($word & ${1L << i}L) != 0L) { ${test(
           condition

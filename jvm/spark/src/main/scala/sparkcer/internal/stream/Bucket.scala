@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.IntegerType
 
 import sparkcer.engine.evaluate.{Partitions, Substream}
 import sparkcer.engine.state.{Bytes, Frame, WireReader, WireWriter}
-import sparkcer.internal.output.{Counts, Output, Plan, Recognizer, Ties}
+import sparkcer.internal.output.{Counts, BucketOutput, Plan, Recognizer, Ties}
 import sparkcer.internal.prepare.Event
 
 /** The substreams of a bucket, and the events that wait for their turn. It lives as long as its executor keeps it, and
@@ -67,7 +67,7 @@ final class Bucket(plan: Plan) {
     * @param watermark
     *   the time before which everything is past for Spark after this micro-batch
     */
-  def read(events: Array[Event], watermark: Long, out: Output): Unit = {
+  def read(events: Array[Event], watermark: Long, out: BucketOutput): Unit = {
     released = math.max(released, if (plan.chained) Processor.toMicros(0) else watermark)
     java.util.Arrays.sort(events, Bucket.InOrder)
     events.foreach { e =>
@@ -106,7 +106,7 @@ final class Bucket(plan: Plan) {
     * watermark will be after this micro-batch. The one of several inputs depends on the slowest, which need not be
     * here; and rows that another operator held back may lie before others by more than the delay.
     */
-  def advance(watermark: Long, out: Output): Unit = {
+  def advance(watermark: Long, out: BucketOutput): Unit = {
     plan.delay.foreach { delay =>
       val mine =
         if (plan.inputs > 1 || plan.chained || latest < Long.MinValue + delay) Long.MinValue else latest - delay
@@ -119,7 +119,7 @@ final class Bucket(plan: Plan) {
     out.counts.held += held.size
   }
 
-  private def evaluate(e: Event, out: Output): Unit = {
+  private def evaluate(e: Event, out: BucketOutput): Unit = {
     val key = new Bytes(e.key)
     var reader = keys.get(key) // and puts it last
     if (reader == null) {
@@ -159,7 +159,7 @@ final class Bucket(plan: Plan) {
   /** Keys whose window has passed can have no part in a match any more; keys that were silent for `idle` are dropped,
     * and counted.
     */
-  private def forgetSilent(out: Output): Unit = {
+  private def forgetSilent(out: BucketOutput): Unit = {
     val passed =
       if (plan.windowIsTime && plan.delay.isDefined && released != Long.MinValue)
         recognizer.bound(released)

@@ -8,7 +8,7 @@ import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.types.MetadataBuilder
 
 import sparkcer.internal.bind.Binding
-import sparkcer.internal.output.{Output, Plan, StreamOutput}
+import sparkcer.internal.output.{BucketOutput, Plan, StreamOutput}
 import sparkcer.internal.prepare.{BucketOf, Event}
 
 /** A query over a stream, on `transformWithState`.
@@ -125,13 +125,13 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
     out.result()
   }
 
-  private def newOutput = new Output(plan.lateRows, plan.delay.isDefined)
+  private def newOutput = new BucketOutput(plan.lateRows, plan.delay.isDefined)
 
   /** The time before which everything is past, in microseconds. */
   private def watermark(timers: TimerValues): Long =
     if (plan.delay.isEmpty) Long.MinValue else Processor.toMicros(timers.getCurrentWatermarkInMs())
 
-  private def work(bucket: Int, out: Output, timers: TimerValues, expired: Option[Long])(
+  private def work(bucket: Int, out: BucketOutput, timers: TimerValues, expired: Option[Long])(
       action: Bucket => Unit
   ): Unit = {
     val key = EngineCache.Key(getHandle.getQueryInfo().getRunId, plan.operator, bucket)

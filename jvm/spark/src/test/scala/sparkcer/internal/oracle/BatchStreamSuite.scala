@@ -67,7 +67,7 @@ class BatchStreamSuite extends SparkSuite {
         input.addData(part: _*)
         running.foreach(_.finishBatch())
       }
-      // Passes no guard that could close a match: the watermark moves, and the next micro-batch sees it.
+      // Passes no condition that could close a match: the watermark moves, and the next micro-batch sees it.
       far.foreach { e =>
         input.addData(e)
         running.foreach(_.finishBatch())
@@ -148,11 +148,11 @@ object BatchStreamSuite {
       ("((A ; B)+ AS xs ; C AS z)", "z", Seq(" FILTER xs[key = PREV.key]", " PART-BY [p]")),
       ("(A AS x ALL B AS y)", "y", Seq(" PART-BY [p]", " FILTER x.key = y.key", " FILTER x.p < y.p"))
     )
-    val correlated = rng.nextBoolean()
+    val compares = rng.nextBoolean()
     val strategy = pick(rng)("", "NEXT ", "LAST ", "MAX ", "STRICT ", "DISTINCT ")
     val list = pick(rng)("*", "*", "*", "COUNT(*)", variable, s"$variable[id, ts]", "NONE")
     val filter =
-      if (correlated) pick(rng)(tests: _*)
+      if (compares) pick(rng)(tests: _*)
       else pick(rng)("", s" FILTER $variable[p > 0]", s" FILTER $variable[p IN {0, 1}]")
     val partition = pick(rng)("", " PARTITION BY [key]", " PARTITION BY [key, p]")
     val window = pick(rng)(" WITHIN 8 seconds", " WITHIN 4 seconds", " WITHIN 6 EVENTS", " WITHIN 9 [id]")

@@ -64,15 +64,15 @@ class PreviousSuite extends SparkSuite {
     )
     assertEquals(
       refused("v + 1 AND v > PREV.v"),
-      "[CER_TYPE_MISMATCH] Line 1, column 43: the predicate 'v + 1' is INT, and must be BOOLEAN."
+      "[CER_TYPE_MISMATCH] Line 1, column 43: the condition 'v + 1' is INT, and must be BOOLEAN."
     )
     assertEquals(
       refused("v > PREV.v AND rand() > v"),
-      "[CER_UNSUPPORTED] Line 1, column 43: a predicate cannot use a nondeterministic function: 'rand() > v'."
+      "[CER_UNSUPPORTED] Line 1, column 43: a condition cannot use a nondeterministic function: 'rand() > v'."
     )
     assertEquals(
       refused("(SELECT TRUE AND FALSE) AND v > PREV.v"),
-      "[CER_UNSUPPORTED] Line 1, column 43: a predicate cannot use a subquery: '(SELECT TRUE AND FALSE)'."
+      "[CER_UNSUPPORTED] Line 1, column 43: a condition cannot use a subquery: '(SELECT TRUE AND FALSE)'."
     )
     assertEquals(
       refused("v > PREV.v AND"),
@@ -80,11 +80,11 @@ class PreviousSuite extends SparkSuite {
     )
     assertEquals(
       refused("v > 1 big AND v > PREV.v"),
-      "[CER_SYNTAX] Line 1, column 43: Spark cannot read the predicate 'v > 1 big': 'big' at its end would be a name for it."
+      "[CER_SYNTAX] Line 1, column 43: Spark cannot read the condition 'v > 1 big': 'big' at its end would be a name for it."
     )
     assertEquals(
       refused("v > 1 AS (big, small)"),
-      "[CER_SYNTAX] Line 1, column 43: Spark cannot read the predicate 'v > 1 AS (big, small)': 'big, small' at its end would be names for it."
+      "[CER_SYNTAX] Line 1, column 43: Spark cannot read the condition 'v > 1 AS (big, small)': 'big, small' at its end would be names for it."
     )
   }
 }

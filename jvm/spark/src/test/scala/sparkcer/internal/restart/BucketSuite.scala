@@ -73,7 +73,7 @@ class BucketSuite extends Buckets(Generators.query) {
 }
 
 /** With tests between events, whose values Spark takes from the payloads: code is generated for each case. */
-class CorrelatedBucketSuite extends Buckets(Generators.correlated) {
+class ComparisonBucketSuite extends Buckets(Generators.comparing) {
   override def cases: Int = 100
 }
 

@@ -16,8 +16,8 @@ import sparkcer.engine.ceql.{Consume, Quantity, Window}
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.testkit.{Case, Event => TestEvent, Harness, Value}
 import sparkcer.internal.batch.{Batch, Spread}
-import sparkcer.internal.bind.{Binding, Clock, Comparisons, Inputs, Links, Options, Parameters}
-import sparkcer.internal.output.{MatchSchema, Output, Plan}
+import sparkcer.internal.bind.{Binding, Clock, BoundComparisons, Inputs, ComparisonBinding, Options, ParameterValues}
+import sparkcer.internal.output.{MatchSchema, BucketOutput, Plan}
 import sparkcer.internal.prepare.{Event, Payload}
 import sparkcer.internal.stream.{Bucket, FirstFormat, LogHead}
 
@@ -64,7 +64,7 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
       first = FirstFormat("type='type'", program.asFirst),
       operator = "o",
       metrics = "m",
-      comparisons = if (program.links.isEmpty) Comparisons.None else BucketWorld.comparisons(program, event)
+      comparisons = if (program.comparisons.isEmpty) BoundComparisons.None else BucketWorld.comparisons(program, event)
     )
   }
 
@@ -156,11 +156,11 @@ object BucketWorld {
     SparkSuite.spark.range(0).selectExpr("'A' AS type", "now() AS ts", "1 AS t", "1 AS p", "'x' AS k")
 
   /** What the query compares, over rows with these columns. */
-  private def comparisons(program: Program, event: StructType): Comparisons = {
+  private def comparisons(program: Program, event: StructType): BoundComparisons = {
     val options = Options(time = Some("ts"))
     val inputs = Inputs.merge(program.query, Map("S" -> columns, "T" -> columns), options)
-    val params = Parameters(inputs, program.query, Map.empty)
-    new Links(new Binding(inputs, program, options, params)).over(event)
+    val params = ParameterValues(inputs, program.query, Map.empty)
+    new ComparisonBinding(new Binding(inputs, program, options, params)).over(event)
   }
 }
 
@@ -206,8 +206,8 @@ final class BucketRun(world: BucketWorld, rng: Random) {
 
   private def bucketOf(e: Event): Int = Math.floorMod(java.util.Arrays.hashCode(e.key), buckets.length)
 
-  private def work(b: Int)(action: (Bucket, Output) => Unit): Unit = {
-    val out = new Output(plan.lateRows, plan.delay.isDefined)
+  private def work(b: Int)(action: (Bucket, BucketOutput) => Unit): Unit = {
+    val out = new BucketOutput(plan.lateRows, plan.delay.isDefined)
     action(buckets(b), out)
     late += out.counts.late
     out.result().filter(_.row != null).foreach { r =>

@@ -95,7 +95,7 @@ class PlanSuite extends SparkSuite {
     assertEquals(before("dropped"), events.where("type <> 'A' OR n <= 7").count())
   }
 
-  test("more than 64 guards, with and without generated code") {
+  test("more than 64 conditions, with and without generated code") {
     val names = (0 until 70).map(i => s"T$i")
     val many = (0 until 500).map(i => (names(rng.nextInt(70)), i.toLong, rng.nextInt(4))).toDF("type", "t", "n")
     val pattern = names.map(n => s"$n AS v").mkString(" OR ")
@@ -112,7 +112,7 @@ class PlanSuite extends SparkSuite {
     v.join(w, expr("v.t < w.t AND w.t - v.t <= 5")).count()
   }
 
-  test("a predicate that has no generated code") {
+  test("a condition that has no generated code") {
     val text = query.replace("z[n < 3]", "z[exists(list, e -> e = 1)]")
     val rows = events.cer(text).select("x.t", "z.t").collect().map(_.toString).sorted.toSeq
     val flagged = events.withColumn("n", when(expr("exists(list, e -> e = 1)"), 1).otherwise(9))

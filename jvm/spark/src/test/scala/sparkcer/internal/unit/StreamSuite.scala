@@ -73,7 +73,7 @@ class StreamSuite extends SparkSuite {
     stream(new Running(query)) { s =>
       shuffled.grouped(17).foreach(part => s.send(part: _*))
       s.send() // an empty micro-batch
-      s.send(event("X", 1000, -1, "k0")) // passes no guard: only the watermark moves, and timers wake the buckets
+      s.send(event("X", 1000, -1, "k0")) // passes no condition: only the watermark moves, and timers wake the buckets
       s.send(event("X", 1001, -2, "k0"))
       assertEquals(s.total("late"), 0L)
       assertEquals(sorted(s.table), sorted(batch))

@@ -12,7 +12,7 @@ import Translate.select
 final private[views] class Extremes(query: ViewQuery, protected val panes: Panes) extends WindowForm {
   private val names = new FreshNames(query.groups.map(_.name) ++ Seq("New", "Prev"))
   private val aggregates = new Aggregates(query, names, needsValues = false)
-  private val output = new Output(query, aggregates)
+  private val output = new OutputClauses(query, aggregates)
   private val age = names.fresh("age")
 
   private def newest(part: String) =

@@ -7,7 +7,7 @@ import Translate.select
   */
 final private[views] class MergedPanes(query: ViewQuery, protected val panes: Panes) extends WindowForm {
   private val aggregates = new Aggregates(query, new FreshNames(query.groups.map(_.name)), needsValues = false)
-  private val output = new Output(query, aggregates)
+  private val output = new OutputClauses(query, aggregates)
 
   private def onePane(part: String) =
     select(panes.groups ++ panes.values(aggregates.columns)) ++ panes.from(part) ++ panes.groupBy

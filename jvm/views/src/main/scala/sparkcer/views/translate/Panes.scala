@@ -69,7 +69,7 @@ final private[views] class Panes(query: ViewQuery) {
   }
 
   /** The view's query over rows of panes, which are merged. */
-  def merging(output: Output, from: Seq[String]): Seq[String] =
+  def merging(output: OutputClauses, from: Seq[String]): Seq[String] =
     Translate.select(output.items(merged)) ++ from ++ groupBy ++ output.having(merged).map(h => s"HAVING $h")
 }
 

@@ -206,7 +206,7 @@ final private[views] class PatternQuery(query: ViewQuery) {
   private def when(state: Int, condition: String, to: Int): String =
     s"WHEN Prev.${this.state} = $state AND ($condition) THEN $to"
 
-  private val output = new Output(query, aggregates)
+  private val output = new OutputClauses(query, aggregates)
 
   private def finished(part: String): Seq[String] =
     select(output.items(_.text)) ++

@@ -14,7 +14,7 @@ import Translate.select
 final private[views] class PrefixSums(query: ViewQuery, protected val panes: Panes) extends WindowForm {
   private val names = new FreshNames(query.groups.map(_.name) ++ Seq("Cur", "Old"))
   private val aggregates = new Aggregates(query, names, needsValues = true)
-  private val output = new Output(query, aggregates)
+  private val output = new OutputClauses(query, aggregates)
   aggregates.rows: Unit
   private val age = names.fresh("age")
   private val idle = names.fresh("idle")

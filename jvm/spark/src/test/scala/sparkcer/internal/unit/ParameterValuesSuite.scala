@@ -14,7 +14,7 @@ class ParametersSuite extends SparkSuite {
 
   private def ids(df: DataFrame): Seq[String] = df.select("B.id").as[String].collect().toSeq.sorted
 
-  test("values of all types, in predicates, WITHIN and LIMIT") {
+  test("values of all types, in conditions, WITHIN and LIMIT") {
     val query =
       "SELECT * FROM S WHERE A ; B FILTER A[price > :least AND :yes] AND B[id IN {:id, 'z'}] WITHIN :n [t] LIMIT :m"
     val params = Map[String, Any]("least" -> BigDecimal("4.5"), "yes" -> true, "id" -> "it's", "n" -> 2, "m" -> 1L)

@@ -10,8 +10,8 @@ import sparkcer._
 import sparkcer.internal.prepare.PrepareExec
 import sparkcer.internal.testkit.{Logged, SparkSuite}
 
-/** Guards tested by the dictionaries of Parquet files give what they give on any other input. */
-class StringGuardsSuite extends SparkSuite {
+/** Conditions tested by the dictionaries of Parquet files give what they give on any other input. */
+class StringConditionsSuite extends SparkSuite {
   private val session = spark
   import session.implicits._
 

@@ -9,13 +9,13 @@ import sparkcer.engine.testkit.{Event => TestEvent, Match}
 import sparkcer.internal.testkit.{SparkSuite, Tables}
 
 /** The engine's golden cases of tests between events, through Spark: Examples 1 to 4 and 6 of 002 on its Figure 1, the
-  * r, s, t query of 000, View1 of 004, rising runs, and what `correlation.txt` has.
+  * r, s, t query of the dynamic evaluation paper, View1 of ViewDF, rising runs, and what `comparisons.txt` has.
   */
-class GoldenCorrelationSuite extends SparkSuite {
+class GoldenComparisonSuite extends SparkSuite {
   private val tables = new Tables(spark)
 
   for {
-    file <- Seq("twitter", "r-s-t", "view1", "correlation")
+    file <- Seq("twitter", "r-s-t", "view1", "comparisons")
     block <- GoldenSuite.blocks(Source.fromResource(s"golden/$file.txt").mkString)
     if !block.runs.exists(_.expected.exists(_.startsWith("!")))
   } test(s"$file: ${block.title}") {

@@ -13,7 +13,7 @@ import sparkcer.internal.testkit.{SparkSuite, Tables}
 /** Random queries with tests between events over two inputs, through Spark, give what their definition says. Each case
   * is a Spark job, so there are few; the engine's own suite has many.
   */
-class CorrelatedOracleSuite extends Properties {
+class ComparisonOracleSuite extends Properties {
   override def cases: Int = 15
 
   private lazy val tables = new Tables(
@@ -23,7 +23,7 @@ class CorrelatedOracleSuite extends Properties {
 
   // A duration is about the time column, in which an event without a time has no place.
   implicit private val arbitraryCase: Arbitrary[Case] = Arbitrary(
-    Generators.correlatedCase.retryUntil(c => !c.query.within.exists(_.isInstanceOf[Window.Duration]), 100)
+    Generators.comparingCase.retryUntil(c => !c.query.within.exists(_.isInstanceOf[Window.Duration]), 100)
   )
   implicit private val noShrink: Shrink[Case] = Shrink.shrinkAny
 
@@ -32,7 +32,7 @@ class CorrelatedOracleSuite extends Properties {
       val program =
         try Some(Program(c.query.text))
         catch { case _: CeqlException => None }
-      program.filter(_.links.nonEmpty).fold(true :| "no test left") { p =>
+      program.filter(_.comparisons.nonEmpty).fold(true :| "no test left") { p =>
         val all = tables(c.events).repartition(1).orderBy("pos")
         val streams = c.events.map(_.stream)
         def of(stream: String) =

@@ -5,26 +5,26 @@ import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.sql.vectorized.ColumnVector
 
-/** What columns of strings say of the guards of a [[Mask]]: bit i is set where no condition on one of these columns
-  * alone keeps guard i from being TRUE. Where a batch of columns comes with dictionaries, as from Parquet, conditions
+/** What columns of strings say of the conditions of a [[Mask]]: bit i is set where no condition on one of these columns
+  * alone keeps condition i from being TRUE. Where a batch of columns comes with dictionaries, as from Parquet, conditions
   * are tested once for each of their words and not for each event, and no string is made: that is most of what a filter
   * over strings costs.
   *
   * @param masks
-  *   for each column the guards' conditions on it, with the column as their only input
+  *   for each column the conditions' conditions on it, with the column as their only input
   */
-final class StringGuards(masks: Array[Mask]) extends Serializable {
-  @transient private lazy val words = masks.map(new StringGuards.Words(_))
-  @transient private lazy val left = new StringGuards.Left
+final class StringConditions(masks: Array[Mask]) extends Serializable {
+  @transient private lazy val words = masks.map(new StringConditions.Words(_))
+  @transient private lazy val left = new StringConditions.Left
 
-  /** The guards that each row of a batch leaves, or null where a column has no dictionary that is worth it. */
+  /** The conditions that each row of a batch leaves, or null where a column has no dictionary that is worth it. */
   def of(columns: Array[ColumnVector], rows: Int): Array[Long] = {
     val all = left.of(rows)
     if (columns.indices.forall(i => words(i).narrow(columns(i), rows, all))) all else null
   }
 }
 
-object StringGuards extends PredicateHelper {
+object StringConditions extends PredicateHelper {
 
   /** A word must come that often in a batch; else its column is read as any other from then on. */
   private val Repeats = 4
@@ -103,12 +103,12 @@ object StringGuards extends PredicateHelper {
   /** A mask by its columns of strings.
     *
     * @param rest
-    *   guards with the conditions that are about other things
+    *   conditions with the conditions that are about other things
     */
-  final case class Split(columns: Seq[Attribute], guards: StringGuards, rest: Seq[(Int, Expression)])
+  final case class Split(columns: Seq[Attribute], conditions: StringConditions, rest: Seq[(Int, Expression)])
 
   def split(mask: Mask): Split = {
-    val parts = mask.guards.map(splitConjunctivePredicates(_).map(c => (columnOf(c), c)))
+    val parts = mask.conditions.map(splitConjunctivePredicates(_).map(c => (columnOf(c), c)))
     val columns = AttributeSet(parts.flatten.flatMap(_._1)).toSeq
     val masks = columns.map { column =>
       val mine = parts.map(_.collect { case (Some(a), c) if a.exprId == column.exprId => c })
@@ -118,7 +118,7 @@ object StringGuards extends PredicateHelper {
     val rest = parts.zipWithIndex.flatMap { case (p, i) =>
       p.collect { case (None, c) => c }.reduceOption(And).map((i, _))
     }
-    Split(columns, new StringGuards(masks.toArray), rest)
+    Split(columns, new StringConditions(masks.toArray), rest)
   }
 
   /** The column of strings that a condition is about, if it is about nothing else and cannot fail: it is also tested

@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.unsafe.Platform
 
-import sparkcer.engine.correlate.Correlation
+import sparkcer.engine.compare.EventValues
 import sparkcer.internal.prepare.Payload
 
 /** What a query compares of several events, bound to the row of an event's payload. It is sent to tasks as it is.
@@ -25,14 +25,14 @@ import sparkcer.internal.prepare.Payload
   * @param tests
   *   for each expression of the program a condition over rows: one for each of its events
   */
-final case class Comparisons(terms: Vector[Expression], tests: Vector[Expression]) {
+final case class BoundComparisons(terms: Vector[Expression], tests: Vector[Expression]) {
 
   /** The columns of the payload that they read. */
-  def columns: Set[Int] = Comparisons.columns(terms, tests)
+  def columns: Set[Int] = BoundComparisons.columns(terms, tests)
 }
 
-object Comparisons {
-  val None: Comparisons = Comparisons(Vector.empty, Vector.empty)
+object BoundComparisons {
+  val None: BoundComparisons = BoundComparisons(Vector.empty, Vector.empty)
 
   private def columns(terms: Seq[Expression], tests: Seq[Expression]): Set[Int] =
     (terms.flatMap(_.collect { case BoundReference(i, _, _) => i }) ++
@@ -40,7 +40,7 @@ object Comparisons {
 }
 
 /** Values and truths of events from their payloads, for one thread. All of it is generated code where Spark has it. */
-final private[sparkcer] class Compared(comparisons: Comparisons, fields: Int) extends Correlation {
+final private[sparkcer] class ComparedValues(comparisons: BoundComparisons, fields: Int) extends EventValues {
   private val row = new UnsafeRow(fields)
   private val projections: Array[UnsafeProjection] = comparisons.terms.map(UnsafeProjection.create(_)).toArray
   private val orderings = new Array[BaseOrdering](projections.length)

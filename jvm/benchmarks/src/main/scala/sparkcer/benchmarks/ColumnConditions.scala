@@ -2,10 +2,10 @@ package sparkcer.benchmarks
 
 import scala.util.matching.Regex
 
-/** The little SQL that the workloads' predicates use: comparisons of a column with a constant, AND, OR, NOT,
+/** The little SQL that the workloads' conditions use: comparisons of a column with a constant, AND, OR, NOT,
   * parentheses.
   */
-object Predicates {
+object ColumnConditions {
   sealed trait Expression
   final case class Compare(column: String, operator: String, constant: Either[String, BigDecimal]) extends Expression
   final case class And(left: Expression, right: Expression) extends Expression

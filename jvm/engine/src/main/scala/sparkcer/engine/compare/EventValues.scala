@@ -1,18 +1,18 @@
-package sparkcer.engine.correlate
+package sparkcer.engine.compare
 
 /** What events are compared by. The rows are the owner's and the engine never looks into them: it asks for values and
   * truths by number, see `Program.terms` and `Program.expressions`. Nothing is asked of an event that the part of the
   * query at hand does not read.
   */
-trait Correlation {
+trait EventValues {
 
-  /** The value of a term of an event, as bytes that are equal to those of another term of the same link exactly when
+  /** The value of a term of an event, as bytes that are equal to those of another term of the same comparison exactly when
     * SQL's `=` says so; null for NULL. The array is kept and must not be changed.
     */
   def value(term: Int, event: Array[Byte]): Array[Byte]
 
-  /** SQL's order of two values, neither NULL, of any terms of the link that `term` belongs to: 0 exactly when their
-    * bytes are equal. Only asked of links with `<`, `<=`, `>` or `>=`.
+  /** SQL's order of two values, neither NULL, of any terms of the comparison that `term` belongs to: 0 exactly when their
+    * bytes are equal. Only asked of comparisons with `<`, `<=`, `>` or `>=`.
     */
   def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int
 

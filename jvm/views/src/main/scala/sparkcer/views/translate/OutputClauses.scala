@@ -3,7 +3,7 @@ package sparkcer.views.translate
 import sparkcer.engine.ceql.CeqlException
 
 /** SELECT and HAVING of a query, over the columns of its helper view. */
-final private[views] class Output(query: ViewQuery, aggregates: Aggregates) {
+final private[views] class OutputClauses(query: ViewQuery, aggregates: Aggregates) {
   private val named: Vector[(ViewQuery.Item, String)] = query.items.map { item =>
     item.expression.outside.foreach(a => if (query.group(a.path).isEmpty) notGrouped(a, Nil))
     item -> item.alias.map(_.text).getOrElse(implied(item))

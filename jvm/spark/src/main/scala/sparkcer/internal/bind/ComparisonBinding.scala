@@ -7,33 +7,33 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.cerbridge.Bridge
 import org.apache.spark.sql.types._
 
-import sparkcer.engine.ceql.{Correlations, Link, Operator, Term}
+import sparkcer.engine.ceql.{Comparisons, Comparison, Operator, Term}
 
 /** The tests between events of a query, as Spark SQL over the columns of events. The events of a test are structs side
   * by side, one for each of its parts, so that Spark itself finds the types and the casts.
   */
-final private[sparkcer] class Links(b: Binding) {
-  import Links._
+final private[sparkcer] class ComparisonBinding(b: Binding) {
+  import ComparisonBinding._
 
   private val program = b.program
-  private val parts = program.links.map(l => math.max(2, l.variables.length + 1) max terms(l).length).maxOption
+  private val parts = program.comparisons.map(l => math.max(2, l.variables.length + 1) max terms(l).length).maxOption
   private lazy val events = Bridge.empty(
     b.df,
     StructType((0 until parts.getOrElse(0)).map(i => StructField(part(i), b.schema, nullable = false)))
   )
 
-  private val links: Vector[(Vector[Expression], Vector[Expression])] = program.links.map {
-    case l @ Link.Compare(left, operator, right)         => (compared(l, Vector(left, right), operator), Vector.empty)
-    case l @ Link.Consecutive(before, operator, current) =>
+  private val comparisons: Vector[(Vector[Expression], Vector[Expression])] = program.comparisons.map {
+    case l @ Comparison.Pair(left, operator, right)         => (compared(l, Vector(left, right), operator), Vector.empty)
+    case l @ Comparison.Consecutive(before, operator, current) =>
       (compared(l, Vector(before, current), operator), Vector.empty)
-    case l @ Link.Same(terms)        => (same(l, terms), Vector.empty)
-    case expression: Link.Expression => (Vector.empty, Vector(test(expression)))
+    case l @ Comparison.Same(terms)        => (same(l, terms), Vector.empty)
+    case expression: Comparison.Expression => (Vector.empty, Vector(test(expression)))
   }
 
   /** Over the columns of `events`. */
   private val (values, tests) = {
-    val values = links.flatMap(_._1)
-    val all = if (links.isEmpty) Nil else Bridge.evaluable(events, values.map(Comparable(_)) ++ links.flatMap(_._2))
+    val values = comparisons.flatMap(_._1)
+    val all = if (comparisons.isEmpty) Nil else Bridge.evaluable(events, values.map(Comparable(_)) ++ comparisons.flatMap(_._2))
     all.toVector.splitAt(values.length)
   }
 
@@ -42,9 +42,9 @@ final private[sparkcer] class Links(b: Binding) {
     (values ++ tests).flatMap(_.collect { case Column(_, f) => b.schema(f).name }).toSet
 
   /** Over the row of an event's payload, which has these columns. */
-  def over(shown: StructType): Comparisons = {
+  def over(shown: StructType): BoundComparisons = {
     def place(f: Int) = shown.fieldIndex(b.schema(f).name)
-    Comparisons(
+    BoundComparisons(
       values.map(_.transform { case Column(_, f) =>
         val i = place(f)
         BoundReference(i, shown(i).dataType, shown(i).nullable)
@@ -65,7 +65,7 @@ final private[sparkcer] class Links(b: Binding) {
     }
   }
 
-  private def compared(l: Link, terms: Vector[Term], operator: Operator): Vector[Expression] = {
+  private def compared(l: Comparison, terms: Vector[Term], operator: Operator): Vector[Expression] = {
     val sides = terms.zipWithIndex.map { case (t, i) => (side(l, t, i), t) }
     val (left, right) = (sides(0)._1._1, sides(1)._1._1)
     val comparison = operator match {
@@ -86,7 +86,7 @@ final private[sparkcer] class Links(b: Binding) {
 
   /** All values in one type, in which they are equal exactly when each two are in the type that SQL compares them in.
     */
-  private def same(l: Link, terms: Vector[Term]): Vector[Expression] = {
+  private def same(l: Comparison, terms: Vector[Term]): Vector[Expression] = {
     val sides = terms.zipWithIndex.map { case (t, i) => (t, side(l, t, i)._2) }
     val types = sides.map(_._2.dataType).distinct
     val all = sides.map(_._2)
@@ -118,20 +118,20 @@ final private[sparkcer] class Links(b: Binding) {
     Bridge.resolve(events, Bridge.column(Cast(e, to)))
 
   /** A term, not resolved and resolved. */
-  private def side(l: Link, t: Term, i: Int): (Expression, Expression) = {
+  private def side(l: Comparison, t: Term, i: Int): (Expression, Expression) = {
     val parsed = placed(parse(l, t.sql), part(i) +: _)
     checkColumns(l, parsed)
     val bound = b.params.bind(parsed)
     (bound, resolve(l, bound, t.shown))
   }
 
-  private def test(l: Link.Expression): Expression = {
-    def index(variable: String) = if (variable == Link.Prev) l.variables.length else l.variables.indexOf(variable)
+  private def test(l: Comparison.Expression): Expression = {
+    def index(variable: String) = if (variable == Comparison.Prev) l.variables.length else l.variables.indexOf(variable)
     val parsed =
       if (l.own.isEmpty) placed(parse(l, l.sql), names => part(index(names.head)) +: names.tail)
       else
         placed(
-          parse(l, Correlations.renamed(l, x => part(index(x)))),
+          parse(l, Comparisons.renamed(l, x => part(index(x)))),
           names => if (names.head.startsWith(Prefix)) names else part(0) +: names
         )
     checkColumns(l, parsed)
@@ -139,15 +139,15 @@ final private[sparkcer] class Links(b: Binding) {
     if (resolved.dataType != BooleanType)
       b.fail(
         "CER_TYPE_MISMATCH",
-        s"the predicate '${l.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.",
+        s"the condition '${l.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.",
         l.offset
       )
     resolved
   }
 
-  private def parse(l: Link, sql: String): Expression = b.parse(sql, s"'${l.show}'", l.offset)
+  private def parse(l: Comparison, sql: String): Expression = b.parse(sql, s"'${l.show}'", l.offset)
 
-  private def resolve(l: Link, e: Expression, shown: String): Expression = {
+  private def resolve(l: Comparison, e: Expression, shown: String): Expression = {
     val resolved =
       try Bridge.resolve(events, Bridge.column(e))
       catch {
@@ -165,23 +165,23 @@ final private[sparkcer] class Links(b: Binding) {
   }
 
   /** Spark's words, with the query's names. */
-  private def words(l: Link, e: AnalysisException): String = {
+  private def words(l: Comparison, e: AnalysisException): String = {
     val names = l match {
-      case Link.Compare(left, _, right) => Vector(left.variable, right.variable)
-      case Link.Same(terms)             => terms.map(_.variable)
-      case l: Link.Consecutive          => Vector(Link.Prev) ++ l.variables
-      case l: Link.Expression           => l.variables :+ Link.Prev
+      case Comparison.Pair(left, _, right) => Vector(left.variable, right.variable)
+      case Comparison.Same(terms)             => terms.map(_.variable)
+      case l: Comparison.Consecutive          => Vector(Comparison.Prev) ++ l.variables
+      case l: Comparison.Expression           => l.variables :+ Comparison.Prev
     }
     names.indices.foldLeft(b.firstLine(e))((text, i) => text.replace(part(i), names(i)))
   }
 
-  private def checkColumns(l: Link, e: Expression): Unit = e.foreach {
+  private def checkColumns(l: Comparison, e: Expression): Unit = e.foreach {
     case UnresolvedAttribute(_ +: name +: _) if !b.schema.exists(f => b.same(f.name, name)) =>
       b.unknown(name, b.place(name, l.offset))
     case _ => ()
   }
 
-  private def mismatch(l: Link, sides: Vector[(Term, Expression)]): Nothing = {
+  private def mismatch(l: Comparison, sides: Vector[(Term, Expression)]): Nothing = {
     val types = sides.map { case (t, side) => s"'${t.shown}' is ${side.dataType.sql}" }.mkString(" and ")
     b.fail("CER_TYPE_MISMATCH", s"Spark SQL cannot compare these: $types.", l.offset)
   }
@@ -202,13 +202,13 @@ final private[sparkcer] class Links(b: Binding) {
   }
 }
 
-private[sparkcer] object Links {
+private[sparkcer] object ComparisonBinding {
   private val Prefix = "__cer_event_"
 
   private def part(i: Int): String = s"$Prefix$i"
 
-  private def terms(l: Link): Vector[Term] = l match {
-    case Link.Same(terms) => terms
+  private def terms(l: Comparison): Vector[Term] = l match {
+    case Comparison.Same(terms) => terms
     case _                => Vector.empty
   }
 

@@ -37,7 +37,7 @@ final case class Counts(
 )
 
 /** Collects what a bucket puts out. */
-final class Output(lateRows: Boolean, eventTime: Boolean) {
+final class BucketOutput(lateRows: Boolean, eventTime: Boolean) {
   val counts = Counts()
   private val rows = mutable.ArrayBuffer.empty[StreamOutput]
 

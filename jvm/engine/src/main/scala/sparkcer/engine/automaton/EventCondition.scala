@@ -1,32 +1,32 @@
 package sparkcer.engine.automaton
 
-import sparkcer.engine.ceql.{Conjuncts, Predicate}
+import sparkcer.engine.ceql.{Conjuncts, SqlCondition}
 
-/** What a transition asks of an event: its type, the predicates that FILTER put on it, and, where a disjunction was
-  * taken apart, the predicates that must not hold. One bit of an event's mask says whether it passes.
+/** What a transition asks of an event: its type, the conditions that FILTER put on it, and, where a disjunction was
+  * taken apart, the conditions that must not hold. One bit of an event's mask says whether it passes.
   *
-  * The predicates are only asked of events of the type, so that an error in one cannot come from an event the query
+  * The conditions are only asked of events of the type, so that an error in one cannot come from an event the query
   * never reads.
   *
   * @param negated
   *   for `NOT(α)`: the event passes when it fails everything else said here
   */
-final case class Guard(
+final case class EventCondition(
     stream: Option[String],
     eventType: String,
-    holds: Set[Predicate] = Set.empty,
-    fails: Set[Predicate] = Set.empty,
+    holds: Set[SqlCondition] = Set.empty,
+    fails: Set[SqlCondition] = Set.empty,
     negated: Boolean = false
 ) {
   def satisfiable: Boolean = !holds.exists(fails)
 
-  def require(p: Predicate): Guard = copy(holds = holds + p)
-  def refuse(p: Predicate): Guard = copy(fails = fails + p)
+  def require(p: SqlCondition): EventCondition = copy(holds = holds + p)
+  def refuse(p: SqlCondition): EventCondition = copy(fails = fails + p)
 
   /** An event that passes both, if there can be one. Neither is negated. */
-  def and(other: Guard): Option[Guard] =
+  def and(other: EventCondition): Option[EventCondition] =
     if (eventType != other.eventType || stream.exists(s => other.stream.exists(_ != s))) None
-    else Some(Guard(stream.orElse(other.stream), eventType, holds ++ other.holds, fails ++ other.fails))
+    else Some(EventCondition(stream.orElse(other.stream), eventType, holds ++ other.holds, fails ++ other.fails))
 
   /** For people. */
   def show: String = {

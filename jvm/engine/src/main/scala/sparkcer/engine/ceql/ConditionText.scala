@@ -1,6 +1,6 @@
 package sparkcer.engine.ceql
 
-/** Writes CEQL's own predicate forms in Spark SQL, and leaves everything else as it is:
+/** Writes CEQL's own condition forms in Spark SQL, and leaves everything else as it is:
   *
   * {{{
   * a IN {1, 2}      a IN (1, 2)
@@ -10,7 +10,7 @@ package sparkcer.engine.ceql
   * e IN RANGE(l, h) e BETWEEN l AND h
   * }}}
   */
-private[ceql] object PredicateText {
+private[ceql] object ConditionText {
 
   def toSql(text: String, query: String, offset: Int): String = {
     val out = new StringBuilder

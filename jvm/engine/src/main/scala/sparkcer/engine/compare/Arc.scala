@@ -1,4 +1,4 @@
-package sparkcer.engine.correlate
+package sparkcer.engine.compare
 
 import sparkcer.engine.automaton.{Cea, Registers}
 
@@ -11,25 +11,25 @@ final private[engine] class Arc(
     val transition: Cea.Transition,
     val accepts: Boolean,
     val goesOn: Boolean,
-    testers: Array[Tester],
+    comparers: Array[Comparer],
     from: Array[Int],
     to: Array[Int],
     resets: Array[Int],
     registers: Registers
 ) {
-  private val checks = transition.checks.toArray
+  private val uses = transition.uses.toArray
   private val scratch = new Array[AnyRef](registers.count)
 
   val label: Int = transition.label
 
   /** Does it just wait: the run stays as it is, and no match ends? */
   val waits: Boolean =
-    label == 0 && transition.to == transition.from && checks.isEmpty && resets.isEmpty && !accepts
+    label == 0 && transition.to == transition.from && uses.isEmpty && resets.isEmpty && !accepts
 
   /** Do all registers stay as they are? */
-  private val copies = checks.isEmpty && resets.isEmpty && transition.to == transition.from
+  private val copies = uses.isEmpty && resets.isEmpty && transition.to == transition.from
 
-  /** Where the run of a cell goes with the event at hand, or null if a check stops it. */
+  /** Where the run of a cell goes with the event at hand, or null if a use stops it. */
   def follow(cell: Cell, now: Now): Cell =
     if (copies) cell
     else {
@@ -39,9 +39,9 @@ final private[engine] class Arc(
       i = 0
       while (i < resets.length) { scratch(resets(i)) = null; i += 1 }
       i = 0
-      while (i < checks.length) {
-        val c = checks(i)
-        if (testers(c.link).holds(scratch, c.roles, now) != c.holds) return null
+      while (i < uses.length) {
+        val c = uses(i)
+        if (comparers(c.comparison).holds(scratch, c.roles, now) != c.holds) return null
         i += 1
       }
       val kept = new Array[AnyRef](to.length)
@@ -54,8 +54,8 @@ final private[engine] class Arc(
     * of contents the cell has: pairs of place and term. None if the arc cannot be taken whatever the values are.
     */
   def needs(kinds: Array[Int]): Option[Seq[(Int, Int)]] = {
-    val asked = checks.toSeq.filter(_.holds).flatMap { c =>
-      testers(c.link).equalities(c.roles).filterNot { case (r, _) => resets.contains(r) }
+    val asked = uses.toSeq.filter(_.holds).flatMap { c =>
+      comparers(c.comparison).equalities(c.roles).filterNot { case (r, _) => resets.contains(r) }
     }
     val places = asked.map { case (r, term) => (from.indexOf(r), term) }.filter(_._1 >= 0)
     if (places.exists { case (at, _) => kinds(at) == Content.Spoiled }) None
@@ -63,26 +63,26 @@ final private[engine] class Arc(
   }
 
   /** Does it compare the event with earlier ones? */
-  def reads(link: Int): Boolean =
-    checks.exists(c => c.link == link && registers.reads(c).exists(r => from.contains(r) && !resets.contains(r)))
+  def reads(comparison: Int): Boolean =
+    uses.exists(c => c.comparison == comparison && registers.reads(c).exists(r => from.contains(r) && !resets.contains(r)))
 
   /** If all cells that can take the arc differ in one value only, which must be on one side of a value of the event,
     * and all are led to the same cell: the places and terms that must be equal besides, the place of that value, and
     * its bound. All registers have values.
     */
   def range: Option[(Seq[(Int, Int)], Int, Bound)] = {
-    val kept = checks.toSeq.map(c => (c, registers.reads(c).filter(r => from.contains(r) && !resets.contains(r))))
+    val kept = uses.toSeq.map(c => (c, registers.reads(c).filter(r => from.contains(r) && !resets.contains(r))))
     val reading = kept.filter(_._2.nonEmpty)
-    val equal = reading.flatMap { case (c, _) => testers(c.link).equalities(c.roles).filter(x => from.contains(x._1)) }
+    val equal = reading.flatMap { case (c, _) => comparers(c.comparison).equalities(c.roles).filter(x => from.contains(x._1)) }
     val bounded = reading.flatMap { case (c, read) =>
-      testers(c.link).bound(c.roles).filter(b => read == Seq(b.register)).map(b => (c, b))
+      comparers(c.comparison).bound(c.roles).filter(b => read == Seq(b.register)).map(b => (c, b))
     }
     bounded match {
       case Seq((c, b))
           if label != 0 && reading.forall(_._1.holds) && resets.forall(!from.contains(_)) &&
             reading.flatMap(_._2).toSet == equal.map(_._1).toSet + b.register &&
             from.toSet == equal.map(_._1).toSet + b.register &&
-            (!to.contains(b.register) || testers(c.link).isInstanceOf[Consecutive]) =>
+            (!to.contains(b.register) || comparers(c.comparison).isInstanceOf[Consecutive]) =>
         Some((equal.map { case (r, term) => (from.indexOf(r), term) }.distinct, from.indexOf(b.register), b))
       case _ => None
     }

@@ -11,7 +11,7 @@ import sparkcer.engine.ceql.{CeqlException, Name, Parameters => Places, Query}
 
 /** The values of a query's `:name` parameters, as typed literals: none of them is ever part of a text that is parsed.
   */
-final class Parameters private (values: Map[String, Literal], val quantities: Map[String, BigDecimal]) {
+final class ParameterValues private (values: Map[String, Literal], val quantities: Map[String, BigDecimal]) {
 
   /** An expression with the values in it. */
   def bind(e: Expression): Expression = e.transform { case NamedParameter(name) => values(name) }
@@ -20,24 +20,24 @@ final class Parameters private (values: Map[String, Literal], val quantities: Ma
   val text: String = values.toVector.sortBy(_._1).map { case (name, v) => s":$name = ${v.sql}" }.mkString(", ")
 }
 
-object Parameters {
+object ParameterValues {
 
   /** @param supplied
     *   values as [[org.apache.spark.sql.functions.lit]] takes them, or literal columns
     */
-  def apply(df: DataFrame, query: Query, supplied: Map[String, Any]): Parameters = {
+  def apply(df: DataFrame, query: Query, supplied: Map[String, Any]): ParameterValues = {
     val numbers = Places.quantities(query)
-    val places = numbers ++ Places.predicates(query).flatMap { p =>
+    val places = numbers ++ Places.conditions(query).flatMap { p =>
       val names = named(df, p.sql).distinct
       names.map(n => Name(n)(p.offset + math.max(0, p.sql.indexOf(s":$n"))))
     }
     places.find(p => !supplied.contains(p.value)).foreach(missing(query, _, supplied.keySet -- places.map(_.value)))
     supplied.keys.toVector.sorted.find(n => !places.exists(_.value == n)).foreach(unused(_, places))
     val values = supplied.map { case (name, v) => name -> literal(df, name, v) }
-    new Parameters(values, numbers.map(p => p.value -> number(query, p, values(p.value))).toMap)
+    new ParameterValues(values, numbers.map(p => p.value -> number(query, p, values(p.value))).toMap)
   }
 
-  /** The parameters of a predicate. If Spark cannot read it, that is said where it is bound to the columns. */
+  /** The parameters of a condition. If Spark cannot read it, that is said where it is bound to the columns. */
   private def named(df: DataFrame, sql: String): Seq[String] =
     try Bridge.parse(df, sql).collect { case NamedParameter(name) => name }
     catch { case _: AnalysisException => Nil }

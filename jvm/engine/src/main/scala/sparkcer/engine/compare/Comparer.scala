@@ -1,20 +1,20 @@
-package sparkcer.engine.correlate
+package sparkcer.engine.compare
 
-import sparkcer.engine.ceql.{Link, Operator}
-import sparkcer.engine.correlate.Content.{Spoilt, ValueSet}
+import sparkcer.engine.ceql.{Comparison, Operator}
+import sparkcer.engine.compare.Content.{Spoilt, ValueSet}
 import sparkcer.engine.state.Bytes
 
-/** Checks one link event by event. Its registers are those from `first` on; they say what the events so far were, as
+/** Checks one comparison event by event. Its registers are those from `first` on; they say what the events so far were, as
   * far as a later event can be compared with it.
   *
-  * "For every choice of events" can only get harder to satisfy, so a link that fails once has failed for good.
+  * "For every choice of events" can only get harder to satisfy, so a comparison that fails once has failed for good.
   */
-sealed abstract private[engine] class Tester(val first: Int) {
+sealed abstract private[engine] class Comparer(val first: Int) {
 
-  /** Takes the event in, in these roles, and says whether the link still holds. */
+  /** Takes the event in, in these roles, and says whether the comparison still holds. */
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean
 
-  /** The terms whose values must be those of registers for the link to hold, where the registers have values: pairs of
+  /** The terms whose values must be those of registers for the comparison to hold, where the registers have values: pairs of
     * register and term. Empty if it is not about equality.
     */
   def equalities(roles: Int): Seq[(Int, Int)] = Nil
@@ -25,19 +25,19 @@ sealed abstract private[engine] class Tester(val first: Int) {
   def bound(roles: Int): Option[Bound] = None
 }
 
-/** `register operator term`: the values are in the order that `Correlation.compare` has for the term `order`, or if
+/** `register operator term`: the values are in the order that `EventValues.compare` has for the term `order`, or if
   * that is negative, in any.
   */
 final private[engine] case class Bound(register: Int, operator: Operator, term: Int, order: Int)
 
-private[engine] object Tester {
-  def apply(link: Link, first: Int, numbering: Numbering): Tester = link match {
-    case Link.Compare(_, Operator.Equal, _)    => new Equal(first, numbering.firstTerm(link))
-    case Link.Compare(_, Operator.NotEqual, _) => new NotEqual(first, numbering.firstTerm(link))
-    case Link.Compare(_, operator, _)          => new Ordered(first, numbering.firstTerm(link), operator)
-    case Link.Same(_)                          => new Same(first, numbering.firstTerm(link))
-    case Link.Consecutive(_, operator, _)      => new Consecutive(first, numbering.firstTerm(link), operator)
-    case e: Link.Expression                    => new Expression(first, numbering.expression(link), e)
+private[engine] object Comparer {
+  def apply(comparison: Comparison, first: Int, numbering: Numbering): Comparer = comparison match {
+    case Comparison.Pair(_, Operator.Equal, _)    => new Equal(first, numbering.firstTerm(comparison))
+    case Comparison.Pair(_, Operator.NotEqual, _) => new NotEqual(first, numbering.firstTerm(comparison))
+    case Comparison.Pair(_, operator, _)          => new Ordered(first, numbering.firstTerm(comparison), operator)
+    case Comparison.Same(_)                          => new Same(first, numbering.firstTerm(comparison))
+    case Comparison.Consecutive(_, operator, _)      => new Consecutive(first, numbering.firstTerm(comparison), operator)
+    case e: Comparison.Expression                    => new Expression(first, numbering.expression(comparison), e)
   }
 
   val Left = 1
@@ -45,8 +45,8 @@ private[engine] object Tester {
 }
 
 /** `left = right`: each side has one value at the most, or it can hold with no event of the other side. */
-final private[engine] class Equal(first: Int, term: Int) extends Tester(first) {
-  import Tester.{Left, Right}
+final private[engine] class Equal(first: Int, term: Int) extends Comparer(first) {
+  import Comparer.{Left, Right}
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
     if ((roles & Right) != 0 && !agrees(registers(first), now.value(term + 1))) return false
@@ -68,8 +68,8 @@ final private[engine] class Equal(first: Int, term: Int) extends Tester(first) {
 }
 
 /** `left != right`: the values of each side. */
-final private[engine] class NotEqual(first: Int, term: Int) extends Tester(first) {
-  import Tester.{Left, Right}
+final private[engine] class NotEqual(first: Int, term: Int) extends Comparer(first) {
+  import Comparer.{Left, Right}
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
     if ((roles & Right) != 0 && !differs(registers(first), now.value(term + 1))) return false
@@ -104,8 +104,8 @@ final private[engine] class NotEqual(first: Int, term: Int) extends Tester(first
 }
 
 /** `left < right` or `left <= right`: the largest left and the smallest right value. */
-final private[engine] class Ordered(first: Int, val term: Int, operator: Operator) extends Tester(first) {
-  import Tester.{Left, Right}
+final private[engine] class Ordered(first: Int, val term: Int, operator: Operator) extends Comparer(first) {
+  import Comparer.{Left, Right}
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
     if ((roles & Right) != 0 && !below(registers(first), now.value(term + 1), now)) return false
@@ -144,7 +144,7 @@ final private[engine] class Ordered(first: Int, val term: Int, operator: Operato
 }
 
 /** PART-BY: the one value. */
-final private[engine] class Same(first: Int, term: Int) extends Tester(first) {
+final private[engine] class Same(first: Int, term: Int) extends Comparer(first) {
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
     var left = roles
     while (left != 0) {
@@ -161,7 +161,7 @@ final private[engine] class Same(first: Int, term: Int) extends Tester(first) {
 }
 
 /** A comparison with the preceding event: its value. */
-final private[engine] class Consecutive(first: Int, term: Int, operator: Operator) extends Tester(first) {
+final private[engine] class Consecutive(first: Int, term: Int, operator: Operator) extends Comparer(first) {
   private val byBytes = operator == Operator.Equal || operator == Operator.NotEqual
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
@@ -185,14 +185,14 @@ final private[engine] class Consecutive(first: Int, term: Int, operator: Operato
 }
 
 /** Any expression, on the events themselves: of all choices those with the new event are tested. */
-final private[engine] class Expression(first: Int, number: Int, link: Link.Expression) extends Tester(first) {
-  private val variables = link.variables.length
-  private val arity = variables + (if (link.previous) 1 else 0)
+final private[engine] class Expression(first: Int, number: Int, comparison: Comparison.Expression) extends Comparer(first) {
+  private val variables = comparison.variables.length
+  private val arity = variables + (if (comparison.previous) 1 else 0)
   private val chosen = new Array[Int](arity)
   private val rows = new Array[Array[Byte]](arity)
 
   /** Without other variables PREV asks for the last event alone. */
-  private val lastOnly = link.previous && variables == 1
+  private val lastOnly = comparison.previous && variables == 1
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
     val fits = every(registers, roles, now, 0, withNew = false)
@@ -214,7 +214,7 @@ final private[engine] class Expression(first: Int, number: Int, link: Link.Expre
     if (i == variables) !withNew || now.test(number, chosen, rows)
     else {
       val before = numbers(registers, i)
-      val pairs = link.previous && i == 0
+      val pairs = comparison.previous && i == 0
       def old = before.indices.drop(if (pairs) 1 else 0).forall { k =>
         chosen(i) = before(k)
         if (pairs) chosen(variables) = before(k - 1)

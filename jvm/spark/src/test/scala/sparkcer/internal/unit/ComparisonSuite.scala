@@ -15,7 +15,7 @@ import sparkcer.internal.testkit.Memory.MemoryStream
 /** Tests between events, as Spark SQL compares their values; with parameters, several inputs, columns that nobody
   * shows, slices of time and streams.
   */
-class CorrelationSuite extends SparkSuite {
+class ComparisonSuite extends SparkSuite {
   private val session = spark
   import session.implicits._
   implicit private val sqlContext: SQLContext = spark.sqlContext
@@ -328,7 +328,7 @@ class CorrelationSuite extends SparkSuite {
     )
     assertEquals(
       refused("y[t + x.t]"),
-      "[CER_TYPE_MISMATCH] Line 1, column 54: the predicate 't + x.t' is BIGINT, and must be BOOLEAN."
+      "[CER_TYPE_MISMATCH] Line 1, column 54: the condition 't + x.t' is BIGINT, and must be BOOLEAN."
     )
     assertEquals(
       refused("x.t + rand() < y.t"),

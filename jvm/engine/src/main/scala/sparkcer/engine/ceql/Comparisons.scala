@@ -3,9 +3,9 @@ package sparkcer.engine.ceql
 import sparkcer.engine.ceql.Condition._
 
 /** Finds out which tests of a FILTER ask about one event, and which about several: the first stay `X[P]`, the others
-  * become links. What a name means is known here, because the formula says which variables there are.
+  * become comparisons. What a name means is known here, because the formula says which variables there are.
   */
-object Correlations {
+object Comparisons {
 
   /** @param text the query, for messages */
   def resolve(condition: Condition, body: Formula, text: String): Condition = {
@@ -16,7 +16,7 @@ object Correlations {
       case Or(parts)      => Or(parts.map(walk))
       case c: Compare     => compare(c, text)
       case Holds(x, p)    => new Brackets(x, p, bound, certain).result
-      case linked: Linked => linked
+      case compared: Compared => compared
     }
     walk(condition)
   }
@@ -28,15 +28,15 @@ object Correlations {
     case Holds(x, p) =>
       val brackets = new Brackets(x, p, body.variables, body.certain)
       brackets.result == brackets.test
-    case _: Compare | _: Linked => true
+    case _: Compare | _: Compared => true
   }
 
   /** The SQL of an expression whose variables all stand for the event whose columns have no prefix. */
-  def withoutVariables(e: Link.Expression): String =
+  def withoutVariables(e: Comparison.Expression): String =
     References.without(e.sql, References(e.sql, e.variables.contains(_)))
 
   /** The SQL of an expression with other names for its variables and PREV. */
-  def renamed(e: Link.Expression, names: String => String): String =
+  def renamed(e: Comparison.Expression, names: String => String): String =
     References.replaced(e.sql, References(e.sql, e.variables.contains(_)), n => s"${names(n.variable)}.")
 
   /** Without brackets every attribute has its variable. */
@@ -50,10 +50,10 @@ object Correlations {
           text,
           c.offset
         )
-      case Vector(x) => Holds(x, Predicate(sql(c, _.path))(c.offset))
+      case Vector(x) => Holds(x, SqlCondition(sql(c, _.path))(c.offset))
       case _         =>
-        link(c.left, c.operator, c.right, c.offset).getOrElse(
-          Linked(Link.Expression(sql(c, written), None, names.map(_.value), previous = false)(c.offset))
+        comparison(c.left, c.operator, c.right, c.offset).getOrElse(
+          Compared(Comparison.Expression(sql(c, written), None, names.map(_.value), previous = false)(c.offset))
         )
     }
   }
@@ -64,22 +64,22 @@ object Correlations {
     s"${c.left.sql(attribute)} ${c.operator.sign} ${c.right.sql(attribute)}"
 
   /** A comparison of a term of one variable with a term of another. */
-  private def link(left: Operand, operator: Operator, right: Operand, offset: Int): Option[Condition] = {
+  private def comparison(left: Operand, operator: Operator, right: Operand, offset: Int): Option[Condition] = {
     def term(o: Operand): Option[Term] = o.variables match {
       case Vector(x) => Some(Term(x.value, o.sql(_.path))(o.sql(written)))
       case _         => None
     }
-    for (l <- term(left); r <- term(right)) yield Linked(operator match {
-      case Operator.Greater | Operator.GreaterEqual => Link.Compare(r, operator.mirrored, l)(offset)
-      case _                                        => Link.Compare(l, operator, r)(offset)
+    for (l <- term(left); r <- term(right)) yield Compared(operator match {
+      case Operator.Greater | Operator.GreaterEqual => Comparison.Pair(r, operator.mirrored, l)(offset)
+      case _                                        => Comparison.Pair(l, operator, r)(offset)
     })
   }
 
   /** `x[P]`, perhaps with other variables or PREV in P. */
-  final private class Brackets(x: Name, private val p: Predicate, bound: Set[String], certain: Set[String]) {
+  final private class Brackets(x: Name, private val p: SqlCondition, bound: Set[String], certain: Set[String]) {
     private val named = References(p.sql, bound)
     private val others = named.map(_.variable).filter(_ != x.value).distinct
-    private val previous = others.contains(Link.Prev)
+    private val previous = others.contains(Comparison.Prev)
 
     def result: Condition = if (!previous) test
     else
@@ -93,18 +93,18 @@ object Correlations {
       * error of Spark's.
       */
     private def apart: Vector[Brackets] = {
-      val parts = Conjuncts(p.sql).map(sql => new Brackets(x, Predicate(sql)(p.offset), bound, certain))
+      val parts = Conjuncts(p.sql).map(sql => new Brackets(x, SqlCondition(sql)(p.offset), bound, certain))
       parts.map(_.others.toSet).distinct.map { names =>
         val together = Conjuncts.join(parts.filter(_.others.toSet == names).map(_.p.sql))
-        new Brackets(x, Predicate(together)(p.offset), bound, certain)
+        new Brackets(x, SqlCondition(together)(p.offset), bound, certain)
       }
     }
 
     def test: Condition =
-      if (others.isEmpty) Holds(x, if (named.isEmpty) p else Predicate(References.without(p.sql, named))(p.offset))
+      if (others.isEmpty) Holds(x, if (named.isEmpty) p else SqlCondition(References.without(p.sql, named))(p.offset))
       else
         split.getOrElse(
-          Linked(Link.Expression(p.sql, Some(x.value), others.filter(_ != Link.Prev), previous)(p.offset))
+          Compared(Comparison.Expression(p.sql, Some(x.value), others.filter(_ != Comparison.Prev), previous)(p.offset))
         )
 
     /** The parts of a conjunction of comparisons as tests of their own. A part then no longer waits for an event of all
@@ -114,7 +114,7 @@ object Correlations {
       val names = parts.map(c => (c.left.variables ++ c.right.variables).map(_.value).toSet)
       val whole = names.flatten.toSet + x.value
       val separable =
-        if (previous) names.forall(_ == Set(x.value, Link.Prev))
+        if (previous) names.forall(_ == Set(x.value, Comparison.Prev))
         else parts.length == 1 && names.head == whole || whole.subsetOf(certain)
       if (!separable) None
       else {
@@ -124,22 +124,22 @@ object Correlations {
     }
 
     private def between(c: Compare): Option[Condition] = (c.left.variables ++ c.right.variables).distinct match {
-      case Vector(y)                  => Some(Holds(y, Predicate(sql(c, _.path))(p.offset)))
-      case names if names.length == 2 => link(c.left, c.operator, c.right, p.offset)
+      case Vector(y)                  => Some(Holds(y, SqlCondition(sql(c, _.path))(p.offset)))
+      case names if names.length == 2 => comparison(c.left, c.operator, c.right, p.offset)
       case _                          => None
     }
 
     private def consecutive(c: Compare): Option[Condition] =
       (c.left.variables.map(_.value), c.right.variables.map(_.value)) match {
-        case (Vector(Link.Prev), Vector(_)) => Some(linked(c.left, c.operator, c.right))
-        case (Vector(_), Vector(Link.Prev)) => Some(linked(c.right, c.operator.mirrored, c.left))
+        case (Vector(Comparison.Prev), Vector(_)) => Some(compared(c.left, c.operator, c.right))
+        case (Vector(_), Vector(Comparison.Prev)) => Some(compared(c.right, c.operator.mirrored, c.left))
         case _                              => None
       }
 
-    private def linked(before: Operand, operator: Operator, current: Operand): Condition = {
+    private def compared(before: Operand, operator: Operator, current: Operand): Condition = {
       val (was, is) = (before.sql(_.path), current.sql(_.path))
-      val shown = Term(x.value, was)(before.sql(a => s"${Link.Prev}.${a.path}"))
-      Linked(Link.Consecutive(shown, operator, Term(x.value, is)(is))(p.offset))
+      val shown = Term(x.value, was)(before.sql(a => s"${Comparison.Prev}.${a.path}"))
+      Compared(Comparison.Consecutive(shown, operator, Term(x.value, is)(is))(p.offset))
     }
 
     /** P as comparisons joined by AND, if that is what it is. */
@@ -176,7 +176,7 @@ private[ceql] object References {
         val word = sql.substring(at, end)
         val dot = Lexer.skipBlank(sql, end)
         if (!afterDot && dot < sql.length && sql(dot) == '.') {
-          if (word.equalsIgnoreCase(Link.Prev)) found += At(Link.Prev, at, dot + 1)
+          if (word.equalsIgnoreCase(Comparison.Prev)) found += At(Comparison.Prev, at, dot + 1)
           else if (isVariable(word)) found += At(word, at, dot + 1)
         }
         afterDot = false

@@ -3,7 +3,7 @@ package sparkcer.engine.ceql
 /** A test of several events at once. What it compares is Spark SQL, which the engine does not read: values and truths
   * come from outside, by the number of a term or of an expression.
   */
-sealed trait Link {
+sealed trait Comparison {
 
   /** The variables whose events take part. An event may be in several. */
   def variables: Vector[String]
@@ -25,7 +25,7 @@ sealed trait Link {
   */
 final case class Term(variable: String, sql: String)(val shown: String)
 
-object Link {
+object Comparison {
 
   /** The word for the preceding event of a variable. */
   val Prev = "PREV"
@@ -34,19 +34,19 @@ object Link {
   val Marked = ""
 
   /** `x.a < y.b`, of two variables: holds of every event of the one with every event of the other. */
-  final case class Compare(left: Term, operator: Operator, right: Term)(val offset: Int) extends Link {
+  final case class Pair(left: Term, operator: Operator, right: Term)(val offset: Int) extends Comparison {
     def variables: Vector[String] = Vector(left.variable, right.variable)
     def show: String = s"${left.shown} ${operator.sign} ${right.shown}"
   }
 
   /** PART-BY: all terms of all events have one value, which is not NULL. */
-  final case class Same(terms: Vector[Term])(val offset: Int) extends Link {
+  final case class Same(terms: Vector[Term])(val offset: Int) extends Comparison {
     def variables: Vector[String] = terms.map(_.variable).distinct
     def show: String = terms.map(_.shown).mkString("PART-BY [", ", ", "]")
   }
 
   /** `x[b < PREV.a]`, as `PREV.a > b`: holds of each event of the variable but the first, with the one before it. */
-  final case class Consecutive(before: Term, operator: Operator, current: Term)(val offset: Int) extends Link {
+  final case class Consecutive(before: Term, operator: Operator, current: Term)(val offset: Int) extends Comparison {
     def variables: Vector[String] = Vector(current.variable)
     override def previous: Boolean = true
     def show: String = s"${current.variable}[${current.shown} ${operator.mirrored.sign} ${before.shown}]"
@@ -61,7 +61,7 @@ object Link {
     */
   final case class Expression(sql: String, own: Option[String], others: Vector[String], override val previous: Boolean)(
       val offset: Int
-  ) extends Link {
+  ) extends Comparison {
     def variables: Vector[String] = own.toVector ++ others
     def show: String = own.fold(sql)(x => s"$x[$sql]")
   }

@@ -1,4 +1,4 @@
-package sparkcer.engine.correlate
+package sparkcer.engine.compare
 
 import scala.collection.mutable.ArrayBuffer
 
@@ -22,14 +22,14 @@ final private[engine] class Machine(
   import Machine._
 
   private val registers = Registers(cea)
-  private val testers = cea.links.indices.map(i => Tester(cea.links(i), registers.first(i), numbering)).toArray
+  private val comparers = cea.comparisons.indices.map(i => Comparer(cea.comparisons(i), registers.first(i), numbering)).toArray
   private val outgoing: Array[Array[Arc]] = Array.tabulate(cea.states)(q =>
     cea
       .outgoing(q)
       .map { t =>
-        val resets = (0 until registers.count).filter(r => t.resets(registers.linkOf(r))).toArray
+        val resets = (0 until registers.count).filter(r => t.resets(registers.comparisonOf(r))).toArray
         val (from, to) = (registers.live(t.from), registers.live(t.to))
-        new Arc(t, cea.finals(t.to), cea.outgoing(t.to).nonEmpty, testers, from, to, resets, registers)
+        new Arc(t, cea.finals(t.to), cea.outgoing(t.to).nonEmpty, comparers, from, to, resets, registers)
       }
       .toArray
   )
@@ -58,7 +58,7 @@ final private[engine] class Machine(
 
   private var enabled = new Array[Array[Array[Arc]]](16)
 
-  /** The arcs of a state that events of a class may take, as far as their guards go. */
+  /** The arcs of a state that events of a class may take, as far as their conditions go. */
   def arcs(state: Int, cls: Int, maskOf: Int => Array[Long]): Array[Arc] = {
     if (cls >= enabled.length) enabled = java.util.Arrays.copyOf(enabled, math.max(cls + 1, 2 * enabled.length))
     if (enabled(cls) == null) enabled(cls) = new Array[Array[Arc]](cea.states)
@@ -85,38 +85,38 @@ final private[engine] class Machine(
     idleClasses(cls) > 0
   }
 
-  /** How events are joined by a link, for people: the worst of what its checks need. */
-  def access(link: Int): Access = {
+  /** How events are joined by a comparison, for people: the worst of what its uses need. */
+  def access(comparison: Int): Access = {
     val checking = for {
       q <- 1 until cea.states
-      arc <- outgoing(q) if arc.transition.checks.exists(_.link == link)
+      arc <- outgoing(q) if arc.transition.uses.exists(_.comparison == comparison)
     } yield {
       val values = Array.fill(registers.live(q).length)(Content.Value)
-      val kept = registers.live(arc.transition.to).exists(registers.linkOf(_) == link)
+      val kept = registers.live(arc.transition.to).exists(registers.comparisonOf(_) == comparison)
       val hidden = kept && arc.label == 0 && !(bares && onlyBare(q))
       if (hidden || !(all || strict)) Access.PerRun
       // Where nothing waits there are the entries of the last event only.
-      else if (!arc.reads(link) || !outgoing(q).exists(_.waits)) Access.Indexed
-      else if (arc.range.isDefined && together(0)) if (asksEquality(arc, link)) Access.Indexed else Access.Ordered
+      else if (!arc.reads(comparison) || !outgoing(q).exists(_.waits)) Access.Indexed
+      else if (arc.range.isDefined && together(0)) if (asksEquality(arc, comparison)) Access.Indexed else Access.Ordered
       else if (arc.needs(values).forall(_.map(_._1).distinct.length == values.length)) Access.Indexed
-      else if (testers(link).isInstanceOf[Expression]) Access.PerRun
+      else if (comparers(comparison).isInstanceOf[Expression]) Access.PerRun
       else Access.PerValue
     }
-    if (cea.links(link).previous && !repeats(link)) Access.Always
+    if (cea.comparisons(comparison).previous && !repeats(comparison)) Access.Always
     else if (checking.isEmpty) Access.Indexed
     else checking.maxBy(_.cost)
   }
 
-  /** Can a run meet two events of the first variable of a link before the link begins anew? */
-  private def repeats(link: Int): Boolean = {
+  /** Can a run meet two events of the first variable of a comparison before the comparison begins anew? */
+  private def repeats(comparison: Int): Boolean = {
     val seen = scala.collection.mutable.Set((0, 0))
     val work = scala.collection.mutable.Stack((0, 0))
     var twice = false
     while (work.nonEmpty && !twice) {
       val (q, before) = work.pop()
       cea.outgoing(q).foreach { t =>
-        val met = t.checks.count(c => c.link == link && (c.roles & 1) != 0)
-        val events = (if (t.resets(link)) 0 else before) + met
+        val met = t.uses.count(c => c.comparison == comparison && (c.roles & 1) != 0)
+        val events = (if (t.resets(comparison)) 0 else before) + met
         if (events > 1) twice = true
         else if (seen.add((t.to, events))) work.push((t.to, events))
       }
@@ -124,8 +124,8 @@ final private[engine] class Machine(
     twice
   }
 
-  private def asksEquality(arc: Arc, link: Int): Boolean =
-    arc.transition.checks.filter(_.link == link).forall(c => testers(link).equalities(c.roles).nonEmpty)
+  private def asksEquality(arc: Arc, comparison: Int): Boolean =
+    arc.transition.uses.filter(_.comparison == comparison).forall(c => comparers(comparison).equalities(c.roles).nonEmpty)
 
   /** Is nothing marked on any way to the state? */
   private def onlyBare(state: Int): Boolean = {

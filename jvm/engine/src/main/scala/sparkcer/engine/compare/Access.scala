@@ -1,8 +1,8 @@
-package sparkcer.engine.correlate
+package sparkcer.engine.compare
 
-/** How an event finds the partial matches that a link lets it go on with. */
+/** How an event finds the partial matches that a comparison lets it go on with. */
 sealed abstract class Access(val text: String) {
-  private[correlate] def cost: Int = Access.all.indexOf(this)
+  private[compare] def cost: Int = Access.all.indexOf(this)
 }
 
 object Access {

@@ -1,12 +1,12 @@
 package sparkcer.engine.ceql
 
-import sparkcer.engine.ceql.Condition.{And, Compare, Linked}
+import sparkcer.engine.ceql.Condition.{And, Compare, Compared}
 import sparkcer.engine.ceql.Formula._
 import sparkcer.engine.ceql.Operand.{Attribute, Binary, Call, Literal, Negative}
 import sparkcer.engine.evaluate.Program
 
 /** What is written of several events, and what it is taken for. */
-class CorrelationParserSuite extends munit.FunSuite {
+class ComparisonParserSuite extends munit.FunSuite {
   private def where(formula: String): Formula = Parser.parse(s"SELECT * FROM S WHERE $formula").where
   private def name(x: String): Name = Name(x)(0)
   private def attribute(x: String, a: String): Operand = Attribute(name(x), a)
@@ -62,14 +62,14 @@ class CorrelationParserSuite extends munit.FunSuite {
   /** What the test becomes, for people. */
   private def resolved(text: String, body: String = "A AS x ; B AS y ; C AS z"): String =
     where(s"($body) FILTER $text") match {
-      case Filter(f, found) => Printer.print(Correlations.resolve(found, f, text))
+      case Filter(f, found) => Printer.print(Comparisons.resolve(found, f, text))
       case other            => fail(other.toString)
     }
 
-  private def link(text: String): Link = where(s"(A AS x ; B AS y ; C AS z) FILTER $text") match {
+  private def comparison(text: String): Comparison = where(s"(A AS x ; B AS y ; C AS z) FILTER $text") match {
     case Filter(f, found) =>
-      Correlations.resolve(found, f, text) match {
-        case Linked(l) => l
+      Comparisons.resolve(found, f, text) match {
+        case Compared(l) => l
         case other     => fail(other.toString)
       }
     case other => fail(other.toString)
@@ -84,11 +84,11 @@ class CorrelationParserSuite extends munit.FunSuite {
   }
 
   test("comparisons of two variables, in brackets or not, are the same") {
-    assertEquals(link("y[ref = x.id]"), link("y.ref = x.id"))
-    assertEquals(link("x.p > y.q"), link("y.q < x.p"))
-    assertEquals(link("y[p * 10 < x.p]"), Link.Compare(Term("y", "p * 10")(""), Operator.Less, Term("x", "p")(""))(0))
-    assertEquals(link("y[p > :f * x.p]"), Link.Compare(Term("x", ":f * p")(""), Operator.Less, Term("y", "p")(""))(0))
-    assertEquals(link("y[p > :f * x.p]").show, ":f * x.p < y.p")
+    assertEquals(comparison("y[ref = x.id]"), comparison("y.ref = x.id"))
+    assertEquals(comparison("x.p > y.q"), comparison("y.q < x.p"))
+    assertEquals(comparison("y[p * 10 < x.p]"), Comparison.Pair(Term("y", "p * 10")(""), Operator.Less, Term("x", "p")(""))(0))
+    assertEquals(comparison("y[p > :f * x.p]"), Comparison.Pair(Term("x", ":f * p")(""), Operator.Less, Term("y", "p")(""))(0))
+    assertEquals(comparison("y[p > :f * x.p]").show, ":f * x.p < y.p")
     assertEquals(resolved("y[ref = x.id AND p > 1]"), "y.ref = x.id AND y[p > 1]")
   }
 
@@ -102,15 +102,15 @@ class CorrelationParserSuite extends munit.FunSuite {
 
   test("PREV") {
     assertEquals(
-      link("x[loss > PREV.loss]"),
-      Link.Consecutive(Term("x", "loss")(""), Operator.Less, Term("x", "loss")(""))(0)
+      comparison("x[loss > PREV.loss]"),
+      Comparison.Consecutive(Term("x", "loss")(""), Operator.Less, Term("x", "loss")(""))(0)
     )
-    assertEquals(link("x[prev.id = tweet_id]"), link("x[tweet_id = PREV.id]"))
-    assertEquals(link("x[loss > 2 * PREV.loss]").show, "x[loss > 2 * PREV.loss]")
-    assertEquals(link("x[(a > PREV.a)]"), link("x[a > PREV.a]"))
+    assertEquals(comparison("x[prev.id = tweet_id]"), comparison("x[tweet_id = PREV.id]"))
+    assertEquals(comparison("x[loss > 2 * PREV.loss]").show, "x[loss > 2 * PREV.loss]")
+    assertEquals(comparison("x[(a > PREV.a)]"), comparison("x[a > PREV.a]"))
     assertEquals(
-      link("x[a > PREV.a + y.b]"),
-      Link.Expression("a > PREV.a + y.b", Some("x"), Vector("y"), previous = true)(0)
+      comparison("x[a > PREV.a + y.b]"),
+      Comparison.Expression("a > PREV.a + y.b", Some("x"), Vector("y"), previous = true)(0)
     )
   }
 
@@ -142,26 +142,26 @@ class CorrelationParserSuite extends munit.FunSuite {
   }
 
   test("everything else is an expression") {
-    assertEquals(link("y[a LIKE x.b]"), Link.Expression("a LIKE x.b", Some("y"), Vector("x"), previous = false)(0))
+    assertEquals(comparison("y[a LIKE x.b]"), Comparison.Expression("a LIKE x.b", Some("y"), Vector("x"), previous = false)(0))
     assertEquals(
-      link("x.a + y.a = z.a"),
-      Link.Expression("x.a + y.a = z.a", None, Vector("x", "y", "z"), previous = false)(0)
+      comparison("x.a + y.a = z.a"),
+      Comparison.Expression("x.a + y.a = z.a", None, Vector("x", "y", "z"), previous = false)(0)
     )
-    assertEquals(link("y[a = x.b OR c]"), Link.Expression("a = x.b OR c", Some("y"), Vector("x"), previous = false)(0))
+    assertEquals(comparison("y[a = x.b OR c]"), Comparison.Expression("a = x.b OR c", Some("y"), Vector("x"), previous = false)(0))
     assertEquals(
-      link("y[a BETWEEN x.b AND x.c]"),
-      Link.Expression("a BETWEEN x.b AND x.c", Some("y"), Vector("x"), previous = false)(0)
+      comparison("y[a BETWEEN x.b AND x.c]"),
+      Comparison.Expression("a BETWEEN x.b AND x.c", Some("y"), Vector("x"), previous = false)(0)
     )
     assertEquals(
-      link("y[cast(a AS int) = x.b]"),
-      Link.Expression("cast(a AS int) = x.b", Some("y"), Vector("x"), previous = false)(0)
+      comparison("y[cast(a AS int) = x.b]"),
+      Comparison.Expression("cast(a AS int) = x.b", Some("y"), Vector("x"), previous = false)(0)
     )
   }
 
   test("a struct called as a variable is, moved inside with its disjunction, is still one") {
     val query = "SELECT * FROM S WHERE ((A AS x ; B AS y) ; C AS z) FILTER x.y.a = 1 OR y.p = 2"
     val program = Program(query)
-    assertEquals(program.links, Vector.empty)
-    assert(program.guards.map(_.show).contains("A[y.a = 1]"), program.guards.map(_.show).mkString(", "))
+    assertEquals(program.comparisons, Vector.empty)
+    assert(program.conditions.map(_.show).contains("A[y.a = 1]"), program.conditions.map(_.show).mkString(", "))
   }
 }

@@ -1,4 +1,4 @@
-package sparkcer.engine.correlate
+package sparkcer.engine.compare
 
 import sparkcer.engine.state.{Bytes, StateException, WireReader, WireWriter}
 

@@ -1,4 +1,4 @@
-package sparkcer.engine.correlate
+package sparkcer.engine.compare
 
 import scala.collection.immutable.ArraySeq
 import scala.collection.mutable

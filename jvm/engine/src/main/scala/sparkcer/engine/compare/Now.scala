@@ -1,9 +1,9 @@
-package sparkcer.engine.correlate
+package sparkcer.engine.compare
 
 import sparkcer.engine.state.Bytes
 
-/** The event at hand, as links see it: each of its values is asked for once. */
-final private[engine] class Now(correlation: Correlation, terms: Int) {
+/** The event at hand, as comparisons see it: each of its values is asked for once. */
+final private[engine] class Now(source: EventValues, terms: Int) {
   private val values = new Array[Bytes](terms)
   private val known = new Array[Boolean](terms)
 
@@ -22,18 +22,18 @@ final private[engine] class Now(correlation: Correlation, terms: Int) {
   /** null for NULL. */
   def value(term: Int): Bytes = {
     if (!known(term)) {
-      val v = correlation.value(term, payload)
+      val v = source.value(term, payload)
       values(term) = if (v == null) null else new Bytes(v)
       known(term) = true
     }
     values(term)
   }
 
-  def compare(term: Int, a: Bytes, b: Bytes): Int = correlation.compare(term, a.array, b.array)
+  def compare(term: Int, a: Bytes, b: Bytes): Int = source.compare(term, a.array, b.array)
 
   def test(expression: Int, events: Array[Int], rows: Array[Array[Byte]]): Boolean = {
     var i = 0
     while (i < rows.length) { rows(i) = payloadOf(events(i)); i += 1 }
-    correlation.test(expression, rows)
+    source.test(expression, rows)
   }
 }
