@@ -1,4 +1,4 @@
-"""What a user reads when something is wrong: the exact text, one message, no Java."""
+"""Error messages as a user reads them: the exact text, a single message, no Java stack trace."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_an_error_in_a_task(spark: SparkSession) -> None:
 
 
 def test_an_error_in_a_stream(spark: SparkSession, trades: DataFrame, tmp_path: Path) -> None:
-    """Another query over an old checkpoint, or another type column."""
+    """A checkpoint of another query, or of another type column."""
     trades.coalesce(1).write.parquet(str(tmp_path / "events"))
     events = spark.readStream.schema(trades.schema).parquet(str(tmp_path / "events"))
 

@@ -1,4 +1,4 @@
-"""What a query says of itself before it runs."""
+"""What a query tells about itself before it runs."""
 
 from __future__ import annotations
 
