@@ -1,4 +1,4 @@
-"""A standalone cluster of real processes on the loopback interface: a master and two workers with one core each."""
+"""A standalone cluster on the loopback interface: processes for a master and for two workers with one core each."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Cluster:
             )
 
     def _found(self, name: str, pattern: str) -> str:
-        """What a process says in its log, as soon as it says it."""
+        """Waits until the log of a process contains a pattern, and returns what it found."""
         log = self.folder / f"{name}.log"
         wait(lambda: re.search(pattern, log.read_text(errors="replace")) is not None, 120)
         found = re.search(pattern, log.read_text(errors="replace"))
@@ -62,14 +62,14 @@ class Cluster:
         return found.group(1)
 
     def executors(self) -> list[int]:
-        """The executors' process ids: they are the workers' children."""
+        """The process ids of the executors, which are child processes of the workers."""
         workers = {p.pid for p in self.processes[1:]}
         found = []
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
                 state, parent = stat.read_text().rsplit(")", 1)[1].split()[:2]
             except OSError:
-                continue  # gone meanwhile
+                continue  # the process ended meanwhile
             if int(parent) in workers and state != "Z":
                 found.append(int(stat.parent.name))
         return found

@@ -1,4 +1,4 @@
-"""One local session for all tests of this folder."""
+"""One local session for all tests in this folder."""
 
 from __future__ import annotations
 

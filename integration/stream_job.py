@@ -1,8 +1,8 @@
-"""The stream of the tests as a program of its own, so that it can be killed: events in files, matches in files.
+"""The stream of the tests as a separate program, so that it can be killed. Events and matches are in files.
 
     python stream_job.py FOLDER [MASTER]
 
-It goes on where FOLDER/checkpoint stands, touches FOLDER/running when the query runs, and ends when all files are read.
+It continues from FOLDER/checkpoint, touches FOLDER/running when the query runs, and ends when all files are read.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.driver.memory": "1g",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # a JVM that lives for seconds starts sooner
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # faster start of a JVM that runs only for seconds
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "512m",
     "spark.sql.shuffle.partitions": "2",
-    # Snapshots, their clean-up and changelogs all take part in a run of a few seconds.
+    # Even a run of a few seconds writes snapshots and changelogs, and cleans them up.
     "spark.sql.streaming.stateStore.minDeltasForSnapshot": "3",
     "spark.sql.streaming.stateStore.maintenanceInterval": "500ms",
     "spark.sql.streaming.minBatchesToRetain": "3",

@@ -1,4 +1,4 @@
-"""What the tests of running streams share: events, the job as a process, and the comparison with a batch."""
+"""Helpers for the tests of running streams: events, the job as a process, and the comparison with a batch."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ JOB = Path(stream_job.__file__)
 
 
 def write_events(folder: Path, files: int, per_file: int, rng: random.Random) -> None:
-    """Events with times of their own that arrive out of order within the delay, in one file for each micro-batch.
+    """Writes events that arrive out of order within the delay, each with its own time. Each micro-batch has one file.
 
-    The last two files have an event of the far future each, which passes no predicate: the watermark that the one
-    leaves is in force when the other is read, and releases whatever waits.
+    Each of the last two files has one event in the far future that meets no condition. The first of them moves the
+    watermark. The new watermark is in effect when the second one is read, and releases all events that wait.
     """
     (folder / "events").mkdir(parents=True)
     rows = []
@@ -41,7 +41,7 @@ def write_events(folder: Path, files: int, per_file: int, rng: random.Random) ->
     for n, part in enumerate(parts):
         path = folder / "events" / f"{n:05}.csv"
         path.write_text("".join(part), encoding="utf-8")
-        os.utime(path, (1_700_000_000 + n, 1_700_000_000 + n))  # the file source goes by this
+        os.utime(path, (1_700_000_000 + n, 1_700_000_000 + n))  # the file source reads files in this order
 
 
 def line(kind: str, seconds: float, number: int, key: str, p: int, note: str) -> str:
@@ -50,7 +50,7 @@ def line(kind: str, seconds: float, number: int, key: str, p: int, note: str) ->
 
 
 class Job:
-    """A run of the job in a process group of its own."""
+    """A run of the job in its own process group."""
 
     def __init__(self, folder: Path, master: str = "local[2]") -> None:
         self.folder = folder
@@ -67,15 +67,15 @@ class Job:
         )
 
     def commits(self) -> int:
-        """How many micro-batches were ever committed. Spark deletes the files of old ones; the names go on."""
+        """The number of micro-batches committed so far. Spark deletes the files of old ones, but goes on numbering."""
         names = [int(p.name) for p in (self.folder / "checkpoint" / "commits").glob("[0-9]*") if p.name.isdigit()]
         return max(names, default=-1) + 1
 
     def wait_for_commits(self, more: int) -> None:
-        """Until the query runs and so many more micro-batches are done, or the job has ended.
+        """Waits until the query runs and that many more micro-batches are committed, or until the job has ended.
 
-        The first micro-batch must have begun: Spark refuses a checkpoint in which the write of the very first offset
-        was cut short (STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY), and has read nothing then.
+        The first micro-batch must have begun. If the job is killed while it writes the very first offset, Spark refuses
+        the checkpoint (STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY). It has read nothing by then.
         """
         begun = [self.folder / "running", self.folder / "checkpoint" / "offsets"]
         wait(lambda: (begun[0].exists() and any(begun[1].glob("[0-9]*"))) or self.ended(), 120)
@@ -85,14 +85,14 @@ class Job:
         return self.process.poll() is not None
 
     def kill(self) -> None:
-        """The whole group at once: Python and its JVM."""
+        """Kills the whole process group at once: Python and its JVM."""
         if not self.ended():
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.log.close()
 
     def finish(self, seconds: float) -> None:
-        """The job must end by itself, and well."""
+        """Waits until the job ends by itself, which must be without an error."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -110,7 +110,7 @@ def wait(done: Callable[[], bool], seconds: float) -> None:
 
 
 def assert_same_as_batch(spark: SparkSession, folder: Path) -> None:
-    """What the sink has is what a batch over the same events finds: nothing lost, nothing doubled."""
+    """The sink has the matches that a batch over the same events finds: none is lost, and none is duplicated."""
 
     def rows(df: DataFrame) -> Counter[str]:
         return Counter(row[0] for row in df.selectExpr("to_json(struct(*))").collect())

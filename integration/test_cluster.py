@@ -1,4 +1,4 @@
-"""On a cluster of real processes, a stream that loses an executor in the middle gives what a batch gives."""
+"""On a cluster of processes, a stream that loses an executor while it runs has the same result as a batch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Spark Connect as on a cluster: client, server and executors are processes of their own, and only the server is told
-of the jar."""
+"""Spark Connect on a cluster: client, server and executors are separate processes, and only the server is started with
+the jar."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def test_a_server_on_a_cluster(tmp_path: Path) -> None:
             [sys.executable, "-c", CLIENT, url, str(tmp_path)], cwd=ROOT, env=os.environ, capture_output=True, text=True
         )
         assert len(running.executors()) == 2
-    # Two events follow in the key of each of the twenty within eight: four and eight later.
+    # Each of the twenty first events has two later events of its key within the window: four and eight later.
     assert done.stdout.strip() == "40 True", done.stderr + (tmp_path / "server.log").read_text(errors="replace")

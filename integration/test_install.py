@@ -1,4 +1,4 @@
-"""What a user does first: pip install, then the README; or spark-submit with the jar."""
+"""The first steps of a user: pip install and the README, or spark-submit with the jar."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def clean_environment() -> dict[str, str]:
-    """Without this source tree on the path."""
+    """The environment without this source tree on the path."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK"))}
 
 

@@ -1,4 +1,4 @@
-"""A stream whose driver is killed with -9 again and again loses nothing and doubles nothing."""
+"""A stream whose driver is repeatedly killed with -9 neither loses nor duplicates matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many keys, most of them silent: once the window has passed, neither the state nor the heap grows any more."""
+"""Many keys, most of them idle: after the window has passed, neither the state nor the heap grows."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from integration.streams import LONG, line
 
 KEYS = 200_000 if LONG else 5_000
 BATCHES = 80 if LONG else 24
-PERIOD = 10  # seconds of events in a micro-batch: with WITHIN 10 seconds, a key lives for two or three of them
-HOT = 20  # keys that are never silent
+PERIOD = 10  # seconds of events in a micro-batch: with WITHIN 10 seconds, a key has state for two or three
+HOT = 20  # keys that are never idle
 
 
 def write_batch(folder: Path, n: int, rng: random.Random) -> int:
-    """New keys with a few events each, of which nothing is heard again, and the hot ones. Says how many events."""
+    """Writes new keys with a few events each, which then have no more events, and the hot keys. Returns the number of
+    events."""
     fresh = [f"k{n}-{i}" for i in range(KEYS // BATCHES)]
     rows = []
     for key in [*fresh, *fresh, *fresh, *(f"hot{i}" for i in range(HOT)), *(f"hot{i}" for i in range(HOT))]:
@@ -31,7 +32,7 @@ def write_batch(folder: Path, n: int, rng: random.Random) -> int:
 
 
 def write(folder: Path, n: int, rows: list[str]) -> None:
-    """Moved into place whole, as the stream is running."""
+    """Writes a file and then moves it into place, because the stream is running."""
     hidden, path = folder / f".{n}", folder / f"{n:05}.csv"
     hidden.write_text("".join(rows), encoding="utf-8")
     os.utime(hidden, (1_700_000_000 + n, 1_700_000_000 + n))
@@ -39,7 +40,7 @@ def write(folder: Path, n: int, rows: list[str]) -> None:
 
 
 def heap(spark: SparkSession) -> int:
-    """Bytes in use after a collection."""
+    """Bytes in use after a garbage collection."""
     jvm: Any = spark._jvm
     jvm.System.gc()
     runtime = jvm.Runtime.getRuntime()
@@ -47,7 +48,7 @@ def heap(spark: SparkSession) -> int:
 
 
 def measures(query: StreamingQuery, name: str) -> list[int]:
-    """After each micro-batch that had something to do."""
+    """The values of a metric after each micro-batch in which a bucket was active."""
     observed = [next(iter(p["observedMetrics"].values()), None) for p in query.recentProgress]
     return [m[name] for m in observed if m is not None and m["buckets"] > 0]
 
@@ -71,7 +72,7 @@ def test_state_and_heap_are_flat(spark: SparkSession, tmp_path: Path) -> None:
             query.processAllAvailable()
             heaps.append(heap(spark))
         levels = {name: measures(query, name) for name in ("keys", "nodes", "bytes", "held")}
-        for n in range(2):  # nothing more is heard of anybody
+        for n in range(2):  # no key has any more events
             write(source, BATCHES + n, [line("X", 1e6 + n, -1, "far", 0, "")])
             query.processAllAvailable()
         last = {name: measures(query, name)[-1] for name in levels}

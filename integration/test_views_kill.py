@@ -1,4 +1,4 @@
-"""Appends and maintenance that are killed with -9 again and again leave the views as if nothing had happened."""
+"""If appends and maintenance are repeatedly killed with -9, the views have the same content as without kills."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_kill_and_go_on(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def run_and_kill(folder: Path, seed: int, rng: random.Random) -> int:
-    """Lets the program make some commits and kills it; the version at which it was."""
+    """Kills the program after some commits. Returns the version that it reached."""
     process = start(folder, seed)
     try:
         wait(lambda: (folder / "running").exists() or process.poll() is not None, 240)
@@ -56,7 +56,7 @@ def run_and_kill(folder: Path, seed: int, rng: random.Random) -> int:
 
 
 def naive(rows: list[Row]) -> dict[str, Counter[tuple[object, ...]]]:
-    """The table and the views by definition. A view over M starts with the first part of it."""
+    """The table and the views, computed from their definitions. A view over M starts with the first part of M."""
     loss = {(minute, src): n for minute, src, n in rows}
     runs: dict[tuple[int, str], tuple[int, int]] = {}
     for minute, src in sorted(loss):
@@ -101,7 +101,7 @@ def start(folder: Path, seed: int) -> subprocess.Popen[bytes]:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """The whole group at once: Python and its JVM."""
+    """Kills the whole process group at once: Python and its JVM."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,9 +1,9 @@
-"""Appends and maintenance of views as a program of its own, so that it can be killed.
+"""Appends and maintenance of views as a separate program, so that it can be killed.
 
     python views_job.py FOLDER SEED BATCHES
 
-It goes on after the last batch that is in the table, touches FOLDER/running when it begins, and ends when all batches
-are appended and the views are maintained.
+It continues after the last batch in the table, touches FOLDER/running when it begins, and ends when all batches are
+appended and the views are maintained.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Row = tuple[int, str, int]
 
 
 def batches(seed: int, count: int) -> list[list[Row]]:
-    """Rows of (minute, source, loss): two new minutes a batch, and often late rows. A source has one row a minute."""
+    """Rows of (minute, source, loss): two new minutes per batch, often late rows. A source has one row per minute."""
     rng = random.Random(seed)
     late: list[Row] = []
     found = []

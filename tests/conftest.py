@@ -1,4 +1,4 @@
-"""The sessions that the tests run on: every test that asks for one runs on a classic and on a Connect session."""
+"""The sessions of the tests: every test that uses a session runs on a classic and on a Connect session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="session")
 def spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The working folder of the classic session's Java process."""
+    """The working folder of the Java process of the classic session."""
     return tmp_path_factory.mktemp("spark")
 
 
@@ -31,7 +31,7 @@ def spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def spark(
     request: pytest.FixtureRequest, spark_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SparkSession]:
-    """First a classic session, and when all tests have run on it, a session on a Spark Connect server."""
+    """First a classic session. After all tests have run on it, a session on a Spark Connect server."""
     with ExitStack() as resources:
         if request.param == "classic":
             builder = SparkSession.builder.master("local[2]")
@@ -47,7 +47,7 @@ def spark(
         os.chdir(here)
         resources.callback(session.stop)
         yield session
-    os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # PySpark leaves it behind
+    os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # PySpark does not remove it
 
 
 TRADES = [

@@ -1,4 +1,4 @@
-"""A Spark Connect server of its own, as users have it: a process that was started with the jar and its plugin."""
+"""A separate Spark Connect server, as users run it: a process that was started with the jar and its plugin."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("localhost", port)) == 0
 
 
-# For tests of what there is on one kind of session alone.
+# For tests of what only one kind of session has.
 only_classic = pytest.mark.parametrize("spark", ["classic"], indirect=True)
 only_connect = pytest.mark.parametrize("spark", ["connect"], indirect=True)
 
 
 def environment() -> dict[str, str]:
-    """The environment for processes that make a session of their own: PySpark marks a process that has one on Connect."""
+    """The environment for processes that create their own session, without the marks that PySpark sets for Connect."""
     return {name: value for name, value in os.environ.items() if not name.startswith("SPARK_CONNECT")}
 
 
 @contextmanager
 def connect_server(folder: Path, settings: Mapping[str, str], master: str = "local[2]") -> Iterator[str]:
-    """The URL of a server with these settings; its log and what it writes are in the folder."""
+    """Starts a server with these settings and yields its URL. Its log and its output are in the folder."""
     port = free_port()
     settings = {
         "spark.connect.grpc.binding.port": str(port),

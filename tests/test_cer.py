@@ -1,4 +1,4 @@
-"""The thread from end to end: a query string over a DataFrame, in batch and as a stream."""
+"""End to end: a query over a DataFrame, as a batch and as a stream."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def pairs(matches: DataFrame) -> set[tuple[str, str]]:
 
 
 def named(row: Row) -> dict[str, Any]:
-    """The values of an observed row by name. On Spark Connect, PySpark leaves names and values apart."""
+    """The values of an observed row by name. On Spark Connect, PySpark returns names and values separately."""
     found = row.asDict()
     if set(found) == {"schema", "values"}:
         return dict(zip([field["name"] for field in found["schema"]["fields"]], found["values"], strict=True))
@@ -96,7 +96,7 @@ def test_late_events_are_counted(spark: SparkSession, trades: DataFrame, tmp_pat
     late = [
         named(row)["late"] for metrics in observed for name, row in metrics.items() if name.startswith("spark_cer_")
     ]
-    # The first batch has the events after 40. SELL at 20 and HOLD cannot matter and are dropped before anybody asks.
+    # The first batch has the events after 40. SELL at 20 and HOLD are not late: they meet no condition and are dropped.
     assert late == [0, 5]
 
 
@@ -132,7 +132,7 @@ def test_columns_of_all_types_survive(spark: SparkSession) -> None:
            UNION ALL
            SELECT 'B', timestamp'2026-01-02 03:04:06', null, null, null, null, null, null, null, null, null"""
     ).to(spark.createDataFrame([], schema).schema)
-    events = events.select("*")  # on Spark Connect, the schema after to() is the one given, not the server's
+    events = events.select("*")  # on Spark Connect, to() returns the given schema and not that of the server
     matches = events.transform(cer("SELECT * FROM S WHERE A ; B WITHIN 1 second", time="t"))
     expected = events.alias("a").join(events.alias("b")).where("a.type = 'A' AND b.type = 'B'")
     names = ", ".join(events.columns)

@@ -73,7 +73,7 @@ def test_other_formats(spark: SparkSession, folder: Path, capsys: pytest.Capture
     columns = ["--param", "least=20", "--type", "type"]
     assert main(["run", "query.ceql", str(folder / "trades.parquet"), *columns]) == 0
     assert capsys.readouterr().out == TABLE
-    # Columns of JSON are in the order of their names.
+    # Spark sorts the columns of JSON by name.
     assert main(["run", "query.ceql", "as_json", *columns, "--rows", "1"]) == 0
     assert capsys.readouterr().out == (
         "start  end  x.name  x.price  x.t  x.type  y.name\n"

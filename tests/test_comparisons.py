@@ -1,4 +1,4 @@
-"""Tests between events: the papers' examples, values as Spark compares them, streams, and errors."""
+"""Comparisons between events: the examples of the papers, values as Spark compares them, streams, and errors."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_example_6_a_chain_of_replies(spark: SparkSession) -> None:
 
 
 def test_r_s_t_once_for_each_t(spark: SparkSession) -> None:
-    """With the erratum: the larger start stays."""
+    """With the erratum of the paper: the match with the larger start is kept."""
     rows = [("R", 0, 1, None), ("R", 3, 2, None), ("S", 4, 2, 7), ("S", 4, 1, 7), ("T", 6, None, 7)]
     events = spark.createDataFrame(rows, "type STRING, time INT, x INT, y INT")
     pattern = "WHERE (R AS r ; S AS s ; T AS t) FILTER r.x = s.x AND s.y = t.y WITHIN 4 [time]"
@@ -187,7 +187,7 @@ def test_a_stream_is_the_batch_with_a_restart(spark: SparkSession, twitter: Data
         ),
         (
             "y[x.id + id]",
-            "[CER_TYPE_MISMATCH] Line 1, column 50: the predicate 'x.id + id' is BIGINT, and must be BOOLEAN.",
+            "[CER_TYPE_MISMATCH] Line 1, column 50: the condition 'x.id + id' is BIGINT, and must be BOOLEAN.",
         ),
     ],
 )
@@ -222,7 +222,7 @@ def test_a_snapshot_of_a_batch_and_of_a_running_query(spark: SparkSession, twitt
     assert ends(query.snapshot(twitter, at=5)) == [(1, 2), (1, 4)]
     assert ends(query.snapshot({"S": twitter}, at=7)) == [(1, 4), (5, 6)]
     source, checkpoint = str(tmp_path / "events"), str(tmp_path / "checkpoint")
-    # No query reads the events at 7 and 8, which meet no condition.
+    # The query does not read the events at 7 and 8, because they meet no condition.
     for part, found in (("pos <= 5", [(1, 2), (1, 4)]), ("pos > 5", [(1, 4), (5, 6)])):
         twitter.where(part).coalesce(1).write.mode("append").parquet(source)
         stream = spark.readStream.schema(twitter.schema).parquet(source)

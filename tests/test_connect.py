@@ -1,4 +1,4 @@
-"""What is special about Spark Connect: servers with and without spark-cer, and plans that travel."""
+"""What is specific to Spark Connect: servers with and without spark-cer, and plans that are sent to the server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_matches_are_an_ordinary_dataframe(spark: SparkSession, trades: DataFram
     matches = trades.transform(cer(QUERY))
     assert type(matches) is type(trades)
     assert {row[0] for row in matches.where(matches["start"] > 0).select(matches["x.id"]).collect()} == {"f"}
-    # A self-join needs names that are told apart, and a view its plan anew.
+    # A self-join must keep its two sides apart, and a view creates its plan again.
     left, right = matches.alias("l"), matches.alias("r")
     assert left.join(right, sf.expr("l.match_id = r.match_id")).count() == 3
     matches.createOrReplaceTempView("matches")
@@ -50,7 +50,7 @@ def test_observations_below_the_matches_are_seen(trades: DataFrame) -> None:
 
 def test_a_deep_plan(trades: DataFrame) -> None:
     deep = trades
-    for number in range(70):  # nested deeper than protobuf reads unasked
+    for number in range(70):  # deeper than the default nesting limit of protobuf
         deep = deep.where(f"price > {-number}")
     assert pairs(deep.transform(cer(QUERY))) == FOUND
 
@@ -78,7 +78,7 @@ def test_a_server_older_than_the_client(
 
 
 def run(code: str) -> str:
-    """What some code prints on a Spark Connect server of its own (SPARK_TESTING makes PySpark choose a free port)."""
+    """Runs code on a new Spark Connect server and returns its output. SPARK_TESTING makes PySpark use a free port."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

@@ -1,13 +1,13 @@
-"""Every snippet of README.md and docs/ does what the page says.
+"""Every code block of README.md and docs/ does what the page says.
 
-A page's blocks run in order, in one namespace and one folder:
+The blocks of a page run in order, in one namespace and one folder:
 
-- ``python`` is executed, ``console`` has lines ``$ spark-cer …`` that go to the command, ``sql`` is shown as Spark shows it;
-- a ``text`` block right after one of these is what it prints; without one it must print nothing;
-- ``ceql`` is a query, which the engine must take;
-- a block with ``title="name"`` is also a file of that name.
+- ``python`` is executed, each line ``$ spark-cer …`` of ``console`` is run as a command, Spark runs and shows ``sql``;
+- a ``text`` block directly after one of these is its output; without a ``text`` block it must print nothing;
+- ``ceql`` is a query that the engine must accept;
+- a block with ``title="name"`` is also written to a file of that name.
 
-`CER_UPDATE=1` writes the ``text`` blocks anew.
+`CER_UPDATE=1` updates the ``text`` blocks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tests.connect_server import only_classic
 ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)[ \t]*([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# What is written down for people and cannot run here: other tools, another language.
+# Blocks that are only shown to readers and cannot run here: other tools, another language.
 ONLY_SHOWN = {"sh", "scala", "csv", "plain"}
 
 
@@ -53,7 +53,7 @@ def blocks(page: str) -> list[Block]:
 
 @pytest.fixture
 def folder(spark_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A working folder, for Python and for Spark, empty for each page."""
+    """The working folder of Python and Spark, which is empty for each page."""
     monkeypatch.chdir(spark_folder)
     yield spark_folder
     for left in spark_folder.iterdir():
@@ -61,7 +61,7 @@ def folder(spark_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
 
 
 def printed(block: Block, names: dict[str, Any]) -> str:
-    """What a block prints."""
+    """Runs a block and returns what it prints."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         if block.language == "python":
@@ -78,7 +78,7 @@ def printed(block: Block, names: dict[str, Any]) -> str:
 @only_classic
 @pytest.mark.parametrize("name", PAGES)
 def test_the_page(spark: SparkSession, folder: Path, request: pytest.FixtureRequest, name: str) -> None:
-    request.addfinalizer(lambda: spark.conf.unset("spark.sql.session.timeZone"))  # a page may choose one
+    request.addfinalizer(lambda: spark.conf.unset("spark.sql.session.timeZone"))  # a page may set it
     page = (ROOT / name).read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "snippet", "spark": spark}
     output: str | None = None
@@ -110,7 +110,7 @@ def test_the_page(spark: SparkSession, folder: Path, request: pytest.FixtureRequ
 
 
 def test_fences_are_all_named() -> None:
-    """A fence without a language would escape the test above."""
+    """The test above would miss a block without a language."""
     for name in PAGES:
         opened = re.findall(r"^```(.*)$", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)[::2]
         assert all(re.match(r"\w", fence) for fence in opened), name
@@ -123,7 +123,7 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     html = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "site").rglob("*.html"))
-    # Everything a page loads is in the site itself.
+    # A page loads nothing from other sites.
     loaded = re.findall(
         r'<(?:script|img|link rel="(?:stylesheet|preconnect|icon)")[^>]*?(?:src|href)="(http[^"]+)"', html
     )
@@ -132,7 +132,7 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
 
 @only_classic
 def test_the_pictures_show_what_the_engine_finds(spark: SparkSession) -> None:
-    """`make diagrams` draws them anew."""
+    """`make diagrams` draws the pictures again."""
     drawn = diagrams.drawings()
     kept = {path.name: path.read_text(encoding="utf-8") for path in diagrams.FOLDER.glob("*.svg")}
     assert kept.keys() - drawn.keys() == {"timeline.svg"}

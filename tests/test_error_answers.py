@@ -1,4 +1,4 @@
-"""What an error answers when it is asked, in every way that an error can arise."""
+"""What the methods of an error return, for every way in which an error can arise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOO_MANY = "SELECT * FROM S WHERE A+ ; B WITHIN 1 minute"
 
 @pytest.fixture
 def crowd(spark: SparkSession) -> Iterator[DataFrame]:
-    """Events over which TOO_MANY fails in a task."""
+    """Events for which TOO_MANY fails in a task."""
     spark.conf.set("spark.cer.maxMatchesPerEvent", "100")
     events = spark.sql("SELECT timestamp_seconds(id) AS ts, IF(id = 20, 'B', 'A') AS type FROM range(21)")
     events.createOrReplaceTempView("crowd")

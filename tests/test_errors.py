@@ -1,4 +1,4 @@
-"""What a user reads when something is wrong: the exact text, one message, no Java."""
+"""Error messages as a user reads them: the exact text, a single message, no Java stack trace."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ CASES = {
     ),
     "not a condition": (
         "SELECT * FROM S WHERE A FILTER A[price + 1] WITHIN 30 [t]",
-        "[CER_TYPE_MISMATCH] Line 1, column 34: the predicate 'price + 1' is DOUBLE, and must be BOOLEAN.\n"
+        "[CER_TYPE_MISMATCH] Line 1, column 34: the condition 'price + 1' is DOUBLE, and must be BOOLEAN.\n"
         "SELECT * FROM S WHERE A FILTER A[price + 1] WITHIN 30 [t]\n"
         "                                 ^",
     ),
-    "a random predicate": (
+    "a random condition": (
         "SELECT * FROM S WHERE A FILTER A[rand() < 0.5] WITHIN 30 [t]",
-        "[CER_UNSUPPORTED] Line 1, column 34: a predicate cannot use a nondeterministic function: 'rand() < 0.5'.\n"
+        "[CER_UNSUPPORTED] Line 1, column 34: a condition cannot use a nondeterministic function: 'rand() < 0.5'.\n"
         "SELECT * FROM S WHERE A FILTER A[rand() < 0.5] WITHIN 30 [t]\n"
         "                                 ^",
     ),
@@ -174,7 +174,7 @@ def test_an_error_in_a_task(spark: SparkSession) -> None:
 
 
 def test_an_error_in_a_stream(spark: SparkSession, trades: DataFrame, tmp_path: Path) -> None:
-    """Another query over an old checkpoint, or another type column."""
+    """A checkpoint of another query, or of another type column."""
     trades.coalesce(1).write.parquet(str(tmp_path / "events"))
     events = spark.readStream.schema(trades.schema).parquet(str(tmp_path / "events"))
 

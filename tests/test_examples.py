@@ -1,4 +1,4 @@
-"""The examples print what the text beside each of them says. `CER_UPDATE=1` writes the texts anew."""
+"""Each example prints what the text file beside it contains. `CER_UPDATE=1` updates the text files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from tests.connect_server import only_classic
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-# The demo has a test of its own, in a process of its own.
+# The demo has its own test, in a separate process.
 SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "demo")
 
 

@@ -64,18 +64,18 @@ def test_one_input_is_as_it_is(trades: DataFrame) -> None:
 
 
 def test_streams_with_watermarks(spark: SparkSession, tmp_path: Path) -> None:
-    """What one input has not brought yet, the other waits for."""
+    """The faster input waits for the slower one."""
 
     def events(name: str, seconds: list[int]) -> DataFrame:
         (tmp_path / name).mkdir()
         for number, second in enumerate(seconds):
             file = tmp_path / name / f"{number}.json"
             file.write_text(f'{{"ts": "2026-01-01T00:{second // 60:02}:{second % 60:02}", "id": "{name}{number}"}}\n')
-            os.utime(file, (number, number))  # a stream of files is read by their age
+            os.utime(file, (number, number))  # a stream reads files in the order of their age
         source = spark.readStream.schema("ts TIMESTAMP, id STRING").option("maxFilesPerTrigger", 1)
         return source.json(str(tmp_path / name)).withWatermark("ts", "10 seconds")
 
-    # When S1 comes, B is further ahead than its delay.
+    # When S1 arrives, B is ahead by more than the delay.
     inputs = {"B": events("B", [300, 400, 500]), "S": events("S", [90, 280, 500])}
     query = cer("SELECT * FROM B, S WHERE (S AS s ; B AS b) WITHIN 20 seconds", late="rows")
     running = (
@@ -139,7 +139,7 @@ def test_a_type_column_that_is_no_string(buys: DataFrame, sells: DataFrame) -> N
         with pytest.raises(AnalysisException) as caught:
             query.over(inputs)
         assert str(caught.value) == "[CER_TYPE_MISMATCH] The type column 'type' of Sells is INT, and must be STRING."
-    assert pairs(cer(QUERY).over(inputs)) == {("s1", "b1"), ("s2", "b3")}  # there it is no type column
+    assert pairs(cer(QUERY).over(inputs)) == {("s1", "b1"), ("s2", "b3")}  # `type` is not the type column here
 
 
 def test_watermarks_must_agree(spark: SparkSession) -> None:

@@ -1,4 +1,4 @@
-"""A jar that is added to a running session, as a platform adds a library to a running cluster."""
+"""The jar is added to a running session, as a platform adds a library to a running cluster."""
 
 from __future__ import annotations
 

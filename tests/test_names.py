@@ -1,4 +1,4 @@
-"""Names that differ in nothing but their case, on a session that tells them apart."""
+"""Names that differ only in case, on a case-sensitive session."""
 
 from __future__ import annotations
 

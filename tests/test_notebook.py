@@ -1,4 +1,4 @@
-"""The notebook runs from top to bottom and shows what it was saved with. `CER_UPDATE=1` saves it anew."""
+"""The notebook runs from top to bottom, and its output is the saved output. `CER_UPDATE=1` saves it again."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from nbclient import NotebookClient
 
 from tests.connect_server import environment
 
-notebooks: Any = nbformat  # whose functions have no types
+notebooks: Any = nbformat  # its functions have no type annotations
 NOTEBOOK = Path(__file__).parent.parent / "examples" / "carts.ipynb"
 
 
 def shown(notebook: Any) -> list[list[Any]]:
-    """What each cell printed, and of pictures, which fonts make different everywhere, that there is one."""
+    """The printed output of each cell. Of a picture only that there is one, because pictures depend on the fonts."""
     return [
         [output["text"] if "text" in output else sorted(output["data"]) for output in cell.outputs]
         for cell in notebook.cells
@@ -30,7 +30,7 @@ def test_the_notebook(tmp_path: Path) -> None:
     client = NotebookClient(fresh, timeout=300, record_timing=False, resources={"metadata": {"path": str(tmp_path)}})
     client.execute(env=environment())
     for cell in fresh.cells:
-        # Start-up messages of Java.
+        # Remove the start-up messages of Java.
         cell.outputs = [output for output in cell.get("outputs", []) if output.get("name") != "stderr"]
         if cell.cell_type != "code":
             del cell["outputs"]

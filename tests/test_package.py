@@ -104,7 +104,7 @@ def submitted(tmp_path: Path, code: str, *arguments: str) -> subprocess.Complete
 
 
 def test_spark_submit_without_the_jar_gets_a_sentence(tmp_path: Path) -> None:
-    """In each way that a job may begin; also where there is no jar that fits."""
+    """For each way in which a job can start Spark, and if no jar fits."""
     done = submitted(
         tmp_path,
         """
@@ -143,7 +143,7 @@ told(plain)
 
 
 def test_spark_submit_with_the_jar(tmp_path: Path) -> None:
-    """Beside other jars, which stay, and with an extension that is named although it need not be."""
+    """Other jars are kept, and naming the extension, which is not necessary, does no harm."""
     other = tmp_path / "other.jar"
     with zipfile.ZipFile(other, "w"):
         pass

@@ -116,7 +116,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "another type than the column's": (
         "SELECT * FROM S WHERE A FILTER A[price > :day] WITHIN 9 [t]",
         {"day": datetime.date(2026, 1, 2)},
-        "[CER_TYPE_MISMATCH] Line 1, column 34: Spark cannot use the predicate 'price > :day': "
+        "[CER_TYPE_MISMATCH] Line 1, column 34: Spark cannot use the condition 'price > :day': "
         "[DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES] Cannot resolve \"(price > DATE '2026-01-02')\" due to data type mismatch: "
         'the left and right operands of the binary operator have incompatible types ("DOUBLE" and "DATE").\n'
         "SELECT * FROM S WHERE A FILTER A[price > :day] WITHIN 9 [t]\n"

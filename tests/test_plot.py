@@ -1,4 +1,4 @@
-"""Pictures: what is in them."""
+"""The content of plots."""
 
 from __future__ import annotations
 

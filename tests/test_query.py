@@ -1,4 +1,4 @@
-"""What a query says of itself before it runs."""
+"""What a query tells about itself before it runs."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def test_a_query_may_end_with_a_semicolon(spark: SparkSession) -> None:
             "PARTITION BY [k] WITHIN :n EVENTS CONSUME BY ANY",
             [
                 "one task reads all events, because CONSUME BY ANY puts all of them in order",
-                "a stream keeps the state of every key it met: idle='7 days' drops silent ones",
+                "a stream keeps the state of every key it met: idle='7 days' drops idle ones",
             ],
         ),
         (
             "",
             [
                 "one task reads all events: PARTITION BY makes it parallel",
-                "a stream keeps its state for ever: WITHIN bounds it, or idle='7 days' drops silent keys",
+                "a stream keeps its state for ever: WITHIN bounds it, or idle='7 days' drops idle keys",
             ],
         ),
     ],

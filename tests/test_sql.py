@@ -1,4 +1,4 @@
-"""`SELECT * FROM cer(TABLE(events), '…')`, on a session that was only told of the jar."""
+"""`SELECT * FROM cer(TABLE(events), '…')`, on a session that has the jar and no other setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names in a pattern: the types of events, or the inputs of FROM. None of them may be one that can never match."""
+"""Names in a pattern are event types or inputs of FROM. A name that can never match is an error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def logins(spark: SparkSession) -> DataFrame:
 
 @pytest.fixture
 def payments(spark: SparkSession) -> DataFrame:
-    """`type` is a column like any other."""
+    """`type` is an ordinary column."""
     return spark.createDataFrame([(1, "card"), (2, "cash"), (3, "Tx")], "t BIGINT, type STRING")
 
 
@@ -73,7 +73,7 @@ def test_the_name_of_from_is_every_event(payments: DataFrame) -> None:
     assert times(cer(PAIRS).snapshot(payments)) == every
     assert times(payments.withColumn("type", payments["t"]).transform(cer(PAIRS))) == every
     assert times(payments.transform(cer(PAIRS, type="type"))) == set()
-    # One other name, and names are types again.
+    # With one other name, all names are types.
     mixed = PAIRS.replace("Tx AS a", "card AS a")
     assert times(payments.transform(cer(mixed))) == {(1, 3)}
     assert refused(cer(mixed, type=None), payments).startswith(
@@ -130,7 +130,7 @@ def test_in_unit_tests(spark: SparkSession) -> None:
 
 @pytest.fixture
 def inputs(spark: SparkSession) -> dict[str, DataFrame]:
-    """B has a column `type`, S has none."""
+    """B has a column `type`, and S does not."""
     return {
         "B": spark.createDataFrame([(2, "offer"), (3, "S")], "t BIGINT, type STRING"),
         "S": spark.createDataFrame([(1, "x")], "t BIGINT, note STRING"),
@@ -139,14 +139,14 @@ def inputs(spark: SparkSession) -> dict[str, DataFrame]:
 
 def test_each_input_by_itself(inputs: dict[str, DataFrame]) -> None:
     query = "SELECT * FROM B, S WHERE (S AS s ; {} AS b) WITHIN 9 [t]"
-    # Names of FROM alone: all events of B, whose own column `type` stays as it is.
+    # Only names of FROM: all events of B, and its column `type` is not changed.
     every = cer(query.format("B")).over(inputs)
     assert times(every) == times(cer(query.format("B"), type=None).over(inputs)) == {(1, 2), (1, 3)}
     assert sorted((row[0] or "", row[1]) for row in every.select("s.type", "b.type").collect()) == [
         ("", "S"),
         ("", "offer"),
     ]
-    # Another name: `type` is the type column of B, and an event of B can be called S too.
+    # Another name: `type` is the type column of B, and an event of B can have the type S.
     assert times(cer(query.format("offer")).over(inputs)) == {(1, 2)}
     assert times(cer(query.format("B>S"), type="type").over(inputs)) == {(1, 3)}
     assert times(cer(query.format("S"), type="type").over(inputs)) == {(1, 3)}
@@ -183,7 +183,7 @@ def test_a_name_that_no_input_has(inputs: dict[str, DataFrame], name: str) -> No
     assert refused(cer(query, **options).validate, inputs) == expected
 
 
-# Types that could occur and do not
+# Types that could occur but do not
 
 
 def test_types_that_never_occur(spark: SparkSession, trades: DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""`spark_cer.test`, used as a project would use it for the patterns of its own."""
+"""`spark_cer.test`, used as a project uses it to test its own patterns."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_the_session_keeps_its_settings(spark: SparkSession) -> None:
 def test_a_call_takes_well_under_a_second(spark: SparkSession) -> None:
     events = attempts(("FAIL", "ann", 0), ("OK", "ann", 1))
     taken: list[float] = []
-    while len(taken) < 20 and min(taken, default=1) >= 1:  # a busy machine may need another try
+    while len(taken) < 20 and min(taken, default=1) >= 1:  # on a busy machine, try again
         started = time.perf_counter()
         run(LOGIN, events, time="ts", params={"minutes": 10})
         taken.append(time.perf_counter() - started)

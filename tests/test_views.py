@@ -1,4 +1,4 @@
-"""Views from Python. What they mean is tested in Scala; here, that everything arrives."""
+"""Views from Python. Their semantics is tested in Scala; these tests check that the calls work from Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Queries over the DataFrames of a Spark Connect session. Imported only there: PySpark needs grpcio and more for it."""
+"""Queries over the DataFrames of a Spark Connect session.
+
+Imported only for such sessions, because PySpark's Connect client needs grpcio and other packages.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,13 @@ if TYPE_CHECKING:
 def transform(
     inputs: DataFrame | Mapping[str, DataFrame], query: str, options: Mapping[str, Any], function: str = "cer"
 ) -> DataFrame:
-    """The matches of a query over one DataFrame, or over several that it names.
+    """Returns the matches of a query over one DataFrame, or over several named DataFrames.
 
-    Spark Connect asks the server about a DataFrame when something is done with it. Here it is asked at once, so that a
-    mistake in the query shows where the query stands, as it does on a classic session.
+    Spark Connect analyzes a DataFrame only when it is used. This function asks the server immediately, so that an error
+    in the query is raised at the line that creates it, as on a classic session.
 
-    :param options: by name, values that Spark has a literal for, or literal columns; None says nothing
+    :param options: the options by name. A value is a literal column, or a value that Spark can turn into a literal.
+        Options that are None are not sent
     """
     session = next(iter(inputs.values())).sparkSession if isinstance(inputs, Mapping) else inputs.sparkSession
     matches = ConnectDataFrame(Call(function, query, _plans(inputs), options), session)  # type: ignore[arg-type]
@@ -46,7 +50,8 @@ def text(
     inputs: DataFrame | Mapping[str, DataFrame] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> str:
-    """What the server says of a query: ``explain``, ``svg`` or ``mermaid``; or, of one with inputs, ``types``."""
+    """Returns what the server says about a query: ``explain``, ``svg`` or ``mermaid``, or ``types`` for a query with
+    inputs."""
     call = Call(kind, query, {} if inputs is None else _plans(inputs), options or {})
     with _in_words():
         [row] = ConnectDataFrame(call, spark).collect()  # type: ignore[arg-type]
@@ -54,7 +59,7 @@ def text(
 
 
 def _plans(inputs: DataFrame | Mapping[str, DataFrame]) -> dict[str, LogicalPlan]:
-    """The plans of inputs by their names; that of a single one under no name."""
+    """The plans of the inputs by name. A single input has the empty name."""
     named: dict[str, Any] = dict(inputs) if isinstance(inputs, Mapping) else {"": inputs}
     first, *others = named.values()
     for other in others:
@@ -64,7 +69,7 @@ def _plans(inputs: DataFrame | Mapping[str, DataFrame]) -> dict[str, LogicalPlan
 
 @contextmanager
 def _in_words() -> Iterator[None]:
-    """Errors as they are on a classic session."""
+    """Raises errors as a classic session does."""
     try:
         yield
     except SparkConnectGrpcException as error:
@@ -75,17 +80,17 @@ def _in_words() -> Iterator[None]:
                 "with spark_cer.session() or spark_cer.configure(builder)."
             ) from None
         if (error.getCondition() or "").startswith("CER_"):
-            # The message is all there is to say; by default PySpark would write the server's stack beneath it.
+            # The message says everything. By default PySpark appends the stack trace of the server.
             error._display_stacktrace = False
         raise
 
 
-# What a server says that has no plugin for the message, and one that was told of the plugin and lacks the jar.
+# The errors of a server without the plugin, and of a server that has the setting for the plugin but not the jar.
 _ABSENT = ("No handler found for extension", f"(java.lang.ClassNotFoundException) {PLUGIN[1]}")
 
 
 class Call(LogicalPlan):
-    """A call of the server's spark-cer. The message is the one that its CerRelationPlugin describes."""
+    """A call of spark-cer on the server. CerRelationPlugin describes the message."""
 
     def __init__(
         self, function: str, query: str, inputs: Mapping[str, LogicalPlan], options: Mapping[str, Any]
@@ -111,7 +116,7 @@ class Call(LogicalPlan):
             reference.alias = name
             reference.input.CopyFrom(events.plan(session))
         relation = self._create_proto_relation()
-        # Always the same bytes, by which the server finds a plan that it has already made.
+        # The same call always has the same bytes, because the server uses them to look up a plan in its cache.
         relation.extension.Pack(message, type_url_prefix="sparkcer/", deterministic=True)
         return relation
 

@@ -9,10 +9,10 @@ from pyspark.errors import PySparkValueError
 
 
 class Diagram:
-    """The automaton of a query: what :meth:`Cer.diagram` returns. A notebook shows it by itself.
+    """The automaton of a query, as :meth:`Cer.diagram` returns it. A notebook displays it.
 
-    :ivar svg: the picture, as SVG that needs nothing else
-    :ivar mermaid: the same as a Mermaid flowchart, for Markdown
+    :ivar svg: the picture as self-contained SVG
+    :ivar mermaid: the same picture as a Mermaid flowchart, for Markdown
     """
 
     def __init__(self, svg: str, mermaid: str) -> None:
@@ -20,7 +20,7 @@ class Diagram:
         self.mermaid = mermaid
 
     def save(self, path: str | Path) -> None:
-        """Writes it to a file: ``.svg``, or ``.mmd`` for Mermaid."""
+        """Writes the picture to a file: ``.svg``, or ``.mmd`` for Mermaid."""
         texts = {".svg": self.svg, ".mmd": self.mermaid}
         suffix = Path(path).suffix
         if suffix not in texts:

@@ -1,4 +1,4 @@
-"""The door to the engine: in the JVM of a classic session, or on the server of a Spark Connect session."""
+"""Calls the engine: in the JVM of a classic session, or on the server of a Spark Connect session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def matches(query: Cer, events: DataFrame) -> DataFrame:
-    """The matches over one DataFrame."""
+    """Returns the matches over one DataFrame."""
     spark = events.sparkSession
     if _is_connect(spark):
         found: DataFrame = _connect().transform(events, query.query, _named(query))
@@ -28,7 +28,7 @@ def matches(query: Cer, events: DataFrame) -> DataFrame:
 
 
 def matches_over(query: Cer, inputs: Mapping[str, DataFrame]) -> DataFrame:
-    """The matches over several, each under its name in FROM."""
+    """Returns the matches over several DataFrames, each with its name in FROM."""
     spark = next(iter(inputs.values())).sparkSession
     if _is_connect(spark):
         found: DataFrame = _connect().transform(inputs, query.query, _named(query))
@@ -39,7 +39,7 @@ def matches_over(query: Cer, inputs: Mapping[str, DataFrame]) -> DataFrame:
 
 
 def snapshot(query: Cer, events: DataFrame | Mapping[str, DataFrame], at: Any, checkpoint: str | None) -> DataFrame:
-    """The matches that ended within the last window."""
+    """Returns the matches that ended within the last window."""
     spark = _session_of(events)
     moment = None if at is None else lit(at)
     if _is_connect(spark):
@@ -56,7 +56,7 @@ def snapshot(query: Cer, events: DataFrame | Mapping[str, DataFrame], at: Any, c
 
 
 def types_must_occur(query: Cer, events: DataFrame | Mapping[str, DataFrame]) -> None:
-    """Reads the types of a batch, and raises if the query has others."""
+    """Reads the types of a batch, and raises an error if the query names a type that does not occur."""
     spark = _session_of(events)
     if _is_connect(spark):
         _connect().text(spark, "types", query.query, events, _named(query))
@@ -67,17 +67,17 @@ def types_must_occur(query: Cer, events: DataFrame | Mapping[str, DataFrame]) ->
 
 
 def explanation(query: str) -> str:
-    """The plan in words. Starts a session if there is none."""
+    """Returns the plan as text. Starts a session if there is none."""
     return _text(query, "explain")
 
 
 def drawings(query: str) -> tuple[str, str]:
-    """The automaton as SVG and as Mermaid. Starts a session if there is none."""
+    """Returns the automaton as SVG and as Mermaid. Starts a session if there is none."""
     return _text(query, "svg"), _text(query, "mermaid")
 
 
 def views(spark: SparkSession) -> Any:
-    """The door to views, which only a classic session has."""
+    """Returns the JVM class for views, which need a classic session."""
     if _is_connect(spark):
         raise PySparkRuntimeError(
             "Views are not available on Spark Connect: open them in a program that runs where Spark's driver does."
@@ -98,7 +98,7 @@ def _session_of(events: DataFrame | Mapping[str, DataFrame]) -> SparkSession:
 
 
 def _merged(entry: Any, query: Cer, events: DataFrame | Mapping[str, DataFrame], options: Any) -> Any:
-    """The events as one DataFrame of the JVM."""
+    """Returns the events as one DataFrame of the JVM."""
     if isinstance(events, DataFrame):
         return events._jdf
     return entry.merged({name: df._jdf for name, df in events.items()}, query.query, options)
@@ -109,18 +109,18 @@ def _is_connect(spark: SparkSession) -> bool:
 
 
 def _connect() -> Any:
-    # Imported only where it is needed: PySpark needs grpcio and more for it.
+    # Imported only if it is needed, because PySpark's Connect client needs grpcio and other packages.
     from spark_cer import _connect
 
     return _connect
 
 
 def _named(query: Cer) -> dict[str, Any]:
-    """The options as a message names them."""
+    """The options by the names that they have in a message to the server."""
     options = {name: getattr(query, name) for name in ("time", "order", "late", "idle")}
     options["snapshots"] = "true" if query.snapshots else None
     if query.type is not NOT_GIVEN:
-        options["type"] = lit(query.type)  # None too
+        options["type"] = lit(query.type)  # a literal NULL if there is no type column
     return {**options, **{f"params.{name}": lit(value) for name, value in query.params.items()}}
 
 

@@ -1,4 +1,4 @@
-"""The jar with the engine: which file fits the PySpark that is installed."""
+"""Finds the jar with the engine that fits the installed PySpark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.errors import PySparkRuntimeError
 
 _PACKAGE = Path(__file__).parent
-# Inside a wheel the jars are in the package; in a source tree `make jar` leaves them in dist/.
+# In a wheel, the jars are in the package. In a source tree, `make jar` writes them to dist/.
 _FOLDERS = [_PACKAGE / "jars", _PACKAGE.parent.parent / "dist"]
 
 
@@ -27,9 +27,9 @@ __version__ = _version()
 
 
 def jar(pyspark_version: str | None = None) -> Path:
-    """The jar for this version of PySpark (by default the one installed).
+    """Returns the jar for a version of PySpark, by default the installed one.
 
-    Raises PySparkRuntimeError, in a sentence, if there is none.
+    Raises PySparkRuntimeError with an explanation if there is none.
     """
     if pyspark_version is None:
         import pyspark
@@ -56,11 +56,12 @@ def jar(pyspark_version: str | None = None) -> Path:
 
 
 def present(entry: Any) -> Any:
-    """A class of the jar, looked up in a Java process that runs.
+    """Returns a class of the jar that was looked up in a running Java process.
 
-    Raises PySparkRuntimeError, in a sentence, if the process has no such jar: it is too late then to put it there.
+    Raises PySparkRuntimeError with an explanation if the process was started without the jar, which cannot be added
+    afterwards.
     """
-    # py4j takes a name that is no class for a package.
+    # If a name is not a class, py4j returns a package.
     if entry.__class__.__name__ != "JavaPackage":
         return entry
     try:

@@ -1,4 +1,4 @@
-"""The value of an argument that a call leaves out, where None says something."""
+"""The default of an argument for which None is a meaningful value."""
 
 from __future__ import annotations
 

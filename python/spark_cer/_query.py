@@ -1,4 +1,4 @@
-"""A query, ready to be applied to DataFrames."""
+"""Queries that can be applied to DataFrames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spark_cer._not_given import NOT_GIVEN, NotGiven
 
 
 class Cer:
-    """A CEQL query. Made by :func:`cer`; call it with a DataFrame, or hand it to ``DataFrame.transform``."""
+    """A CEQL query, created by :func:`cer`. Call it with a DataFrame, or pass it to ``DataFrame.transform``."""
 
     def __init__(
         self,
@@ -49,10 +49,11 @@ class Cer:
         return _engine.matches(self, events)
 
     def over(self, inputs: Mapping[str, DataFrame]) -> DataFrame:
-        """The matches over several inputs, batches or streams, each under its name in FROM. They are merged by time,
-        and by the order of FROM where times are equal. An event has the columns of all inputs, NULL where its own has
-        none; columns of the same name must have the same type. Without a type column, an input's FROM name is the
-        type of its events.
+        """Returns the matches over several inputs, batches or streams, each with its name in FROM.
+
+        The inputs are merged by time. Events with equal times are in the order of FROM. An event has the columns of all
+        inputs, with NULL in the columns that its own input lacks. Columns with the same name must have the same data
+        type. If an input has no type column, the type of its events is its name in FROM.
 
         >>> cer("SELECT * FROM Buys, Sells WHERE Sells AS s ; Buys AS b WITHIN 1 minute", time="ts").over(
         ...     {"Buys": buys, "Sells": sells}
@@ -70,14 +71,17 @@ class Cer:
         at: Any = None,
         checkpoint: str | None = None,
     ) -> DataFrame:
-        """All matches that ended within the last window, which WITHIN tells and which must be about the time column.
-        It costs what a query over the events of two windows costs.
+        """Returns all matches that ended within the last window.
 
-        :param events: a batch; or the stream of a running query with ``snapshots=True``, for its columns
-        :param at: the end of that window, in the type of the time column; by default the time of the last event, of a
-            running query the last that it read (an event that meets none of its conditions is not), before which ``at``
-            cannot be
-        :param checkpoint: the ``checkpointLocation`` of the running query: the snapshot is as of its last micro-batch
+        The query must have a WITHIN on the time column. A snapshot costs as much as a query over the events of two
+        windows.
+
+        :param events: a batch, or the stream of a running query with ``snapshots=True``, of which only the columns are
+            used
+        :param at: the end of the window, in the data type of the time column. The default is the time of the last
+            event. For a running query, this is the last event that the query read, which may leave out events that meet
+            none of its conditions, and an earlier ``at`` is ignored
+        :param checkpoint: the ``checkpointLocation`` of the running query. The snapshot is as of its last micro-batch
 
         >>> cer("SELECT * FROM S WHERE A ; B WITHIN 10 minutes", time="ts").snapshot(events)
         """
@@ -87,17 +91,19 @@ class Cer:
         return _engine.snapshot(self, events, at, checkpoint)
 
     def schema(self, events: DataFrame | Mapping[str, DataFrame]) -> StructType:
-        """The schema of the matches, before anything runs. ``events`` is what the query is for: a DataFrame, or a dict
-        as :meth:`over` takes it."""
+        """Returns the schema of the matches, without running the query.
+
+        :param events: a DataFrame, or a dict as in :meth:`over`
+        """
         _check_events(events, "schema")
         return (self(events) if isinstance(events, DataFrame) else self.over(events)).schema
 
     def validate(self, events: DataFrame | Mapping[str, DataFrame], *, types: bool = False) -> None:
-        """Raises what :meth:`__call__` (or :meth:`over`) would raise, and runs nothing: an unknown column, a type that
-        does not fit, a parameter without a value.
+        """Raises the errors that :meth:`__call__` (or :meth:`over`) would raise, without running the query: an unknown
+        column, a data type that does not fit, a parameter without a value.
 
-        :param types: whether to read the types of the events, of a batch, too: it is then an error if the query names
-            types that never occur, and the message has the nearest that do
+        :param types: whether to also read the types of the events, which must be a batch. It is then an error if the
+            query names types that never occur. The message has the most similar types that do
         """
         _check_events(events, "validate")
         self.schema(events)
@@ -110,17 +116,17 @@ class Cer:
         return _engine.explanation(self.query)
 
     def explain(self) -> None:
-        """Prints the plan in words: what is asked of each event, what is dropped early, how it runs on Spark, and what
-        can grow. No events are needed; a session is started if there is none."""
+        """Prints the plan as text: the conditions on events, which events are dropped early, how the query runs on
+        Spark, and what can grow. This needs no events. It starts a session if there is none."""
         print(self.plan)
 
     def diagram(self) -> Diagram:
-        """The query's automaton as a picture, which a notebook shows: SVG, or Mermaid for Markdown. A session is
-        started if there is none."""
+        """Returns the automaton of the query as a picture, which a notebook displays: SVG, or Mermaid for Markdown.
+        Starts a session if there is none."""
         return Diagram(*_engine.drawings(self.query))
 
     def _repr_html_(self) -> str:
-        """The query and its diagram; without a session, which no display should start, the query alone."""
+        """The query and its diagram. If there is no session, the query alone, because displaying must not start one."""
         text = f"<pre>{escape(self.query.strip())}</pre>"
         if SparkSession.getActiveSession() is None:
             return text
@@ -144,22 +150,22 @@ def cer(
     idle: str | None = None,
     snapshots: bool = False,
 ) -> Cer:
-    """A complex event query, for a batch or a stream of events.
+    """Creates a complex event query for a batch or a stream of events.
 
     :param query: the query, in CEQL
-    :param time: the column that orders the events, a timestamp, a date or a number; by default the watermark's column,
-        or the attribute of ``WITHIN n [a]``
-    :param type: the column with each event's type; None says that there is no such column, and the type of an event is
-        then the name of its input in FROM. By default it is ``type``, if there is such a column; but a query whose
-        pattern names nothing but the inputs of FROM has no type column
-    :param order: a column that decides between events of the same time
-    :param params: the values of the query's ``:name`` parameters, which stand in conditions, WITHIN and LIMIT: int,
-        float, Decimal, str, bool, datetime, date, bytes or None. They are bound as typed literals, never read as SQL
-    :param late: what becomes of a stream's events that come too late: ``"count"`` them in the progress of the query
-        (``late`` in its ``observedMetrics``), or have them as ``"rows"`` too, with the event in a column ``late`` and
-        no ``match_id``
-    :param idle: how long a key of a stream may be silent before its state is dropped, such as ``"7 days"``
-    :param snapshots: whether a stream keeps what :meth:`Cer.snapshot` needs, the events of the last two windows
+    :param time: the column that orders the events: a timestamp, a date or a number. The default is the column of the
+        watermark, or the attribute of ``WITHIN n [a]``
+    :param type: the column with the type of each event. None means that there is no such column, and that the type of
+        an event is the name of its input in FROM. The default is the column ``type``, if there is one; but a query
+        whose pattern names only inputs of FROM has no type column
+    :param order: a column that orders events with the same time
+    :param params: the values of the ``:name`` parameters in conditions, comparisons, WITHIN and LIMIT: int, float,
+        Decimal, str, bool, datetime, date, bytes or None. They are bound as typed literals and never parsed as SQL
+    :param late: what happens to the late events of a stream. ``"count"`` counts them in the progress of the query
+        (``late`` in its ``observedMetrics``). ``"rows"`` also returns them as rows, with the event in a column ``late``
+        and without a ``match_id``
+    :param idle: how long a key of a stream can be without events before its state is dropped, such as ``"7 days"``
+    :param snapshots: whether a stream keeps the events of the last two windows, which :meth:`Cer.snapshot` needs
 
     >>> events.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time="ts"))
     >>> events.transform(cer("SELECT * FROM S WHERE A FILTER A[price > :least]", time="ts", params={"least": 20}))

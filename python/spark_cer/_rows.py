@@ -14,16 +14,17 @@ _OWN = ("match_id", "variable", "position")
 
 
 def rows(matches: DataFrame, *, time: str | None = None) -> DataFrame:
-    """One row for each event of each match, as MATCH_RECOGNIZE's ALL ROWS PER MATCH: ``match_id``, the keys, the
-    ``variable`` that the event is bound to, its ``position`` among the rows of the match, from 0, and the event's
-    columns.
+    """Returns one row for each event of each match, like ALL ROWS PER MATCH of MATCH_RECOGNIZE: ``match_id``, the
+    PARTITION BY columns, the ``variable`` that the event is bound to, its ``position`` among the rows of the match
+    (from 0), and the columns of the event.
 
-    Rows of a match are in time order; at the same time, in the order of the variables in SELECT, and in one variable in
-    stream order. An event that is bound to two variables has a row for each. Columns that were added to the matches are
-    carried along. It is a projection without a shuffle, for batches and streams.
+    The rows of a match are in time order. Rows with the same time are in the order of the variables in SELECT, and rows
+    of one variable are in stream order. An event that is bound to two variables has a row for each of them. Columns
+    that were added to the matches are kept. This is a projection without a shuffle, for batches and streams.
 
-    :param matches: what :func:`cer` found, whole or with some of the variables selected
-    :param time: the time column of the events, for matches that do not know it any more (such as those read from CSV)
+    :param matches: the matches of :func:`cer`, with all or some of their variables
+    :param time: the time column of the events, if the matches no longer know it, for example because they were read
+        from CSV
 
     >>> spark_cer.rows(matches).orderBy("match_id", "position").show()
     """
@@ -54,7 +55,8 @@ def rows(matches: DataFrame, *, time: str | None = None) -> DataFrame:
 
 
 def _key(matches: DataFrame) -> Callable[[str], str]:
-    """What is equal of two names if they are the same for the session; a name in small letters stays as it is."""
+    """A function that maps two names to the same string if the session treats them as the same name. It does not change
+    lower-case names."""
     sensitive = matches.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
     return str if sensitive else str.lower
 
@@ -64,7 +66,7 @@ def _variables(matches: DataFrame) -> dict[str, DataType]:
         raise PySparkValueError(
             "rows() takes the matches of cer(), which have a match_id; those of COUNT(*) have no events."
         )
-    # Keys stand before the interval, and may be structs too.
+    # The PARTITION BY columns are before the interval, and can be structs too.
     fields = matches.schema.fields
     after = fields[matches.columns.index("end") + 1 :] if "end" in matches.columns else fields
     found = {field.name: field.dataType for field in after if field.name not in _FIXED and _is_event(field)}
@@ -85,7 +87,7 @@ def _event(kind: DataType) -> StructType:
 
 
 def _time(matches: DataFrame, variables: dict[str, DataType], given: str | None) -> str | None:
-    """The column that orders the events of different variables; of a single one the order is known."""
+    """The column that orders the events of different variables. A single variable is already in order."""
     if len(variables) == 1:
         return None
     start = matches.schema["start"].metadata if "start" in matches.columns else {}
@@ -103,7 +105,7 @@ def _time(matches: DataFrame, variables: dict[str, DataType], given: str | None)
 
 
 def _array(name: str, kind: DataType) -> Column:
-    """The events of a variable; of one that is bound to none, an empty array."""
+    """The events of a variable as an array, which is empty if the variable has no events."""
     column = F.col(_quoted(name))
     many = column if isinstance(kind, ArrayType) else F.array(column)
     return F.filter(many, lambda event: event.isNotNull())
@@ -112,7 +114,7 @@ def _array(name: str, kind: DataType) -> Column:
 def _entry(
     number: int, name: str, kind: DataType, columns: dict[str, DataType], time: str | None
 ) -> Callable[[Column, Column], Column]:
-    """Makes an event and its place in the variable what is sorted, and then shown."""
+    """Returns a function that turns an event and its index in the variable into the struct that is sorted and shown."""
     shown = _event(kind).fieldNames()
 
     def entry(event: Column, index: Column) -> Column:
@@ -132,7 +134,7 @@ def _entry(
 
 
 def _before(left: Column, right: Column) -> Column:
-    """Compares by time, variable and place in the variable, which the columns of events need not be fit for."""
+    """Compares entries by time, variable and index in the variable. Other columns of events may not be orderable."""
     result = F.lit(0)
     for name in ("index", "number", "time"):
         a, b = left.getField(name), right.getField(name)

@@ -1,4 +1,4 @@
-"""The command ``spark-cer``: run a query over files, explain it, check it against a schema."""
+"""The command ``spark-cer``: runs a query over files, explains a query, or checks a query against a schema."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _READ = {"csv": {"header": "true", "inferSchema": "true"}, "json": {}, "parquet"
 
 
 class Problem(Exception):  # noqa: N818  (a message for the user, not a bug)
-    """What the user reads before the exit code 1."""
+    """An error message for the user. The exit code is then 1."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command line. Returns the exit code: 0, or 1 for a query or data that does not work; argparse leaves with
-    2 if the line itself is wrong."""
+    """Runs a command line. Returns the exit code: 0, or 1 if there is an error in the query or the data. If the command
+    line itself is wrong, argparse exits with 2."""
     options = _parser().parse_args(arguments)
     try:
         query = cer(
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _words(problem: Exception) -> str:
-    """The message; of a stream that failed, what made it fail, without its plan."""
+    """The message. For a failed stream, the cause without the plan of the stream."""
     text = str(problem)
     if isinstance(problem, StreamingQueryException):
         text = re.sub(
@@ -112,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _param(text: str) -> tuple[str, Any]:
-    """``n=20`` is a number, ``yes=True`` a truth value, ``name=x`` and ``name='20'`` are strings."""
+    """``n=20`` is a number, ``yes=True`` is a boolean, ``name=x`` and ``name='20'`` are strings."""
     name, sign, value = text.partition("=")
     if not sign:
         raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE")
@@ -146,7 +146,7 @@ def _run(query: Cer, options: argparse.Namespace) -> None:
 
 
 def _show_missing_types(query: Cer, frames: dict[str, DataFrame]) -> None:
-    """A reason why there is no match, if it is that one."""
+    """Prints the types of the query that never occur, which can explain why there is no match."""
     try:
         query.validate(frames.get("", frames), types=True)
     except AnalysisException as error:
@@ -170,7 +170,7 @@ def _check(query: Cer, options: argparse.Namespace) -> None:
 
 
 def _named(values: Sequence[str]) -> dict[str, list[str]]:
-    """``NAME=value`` under its name, all others under none."""
+    """The values by name: ``NAME=value`` has its name, any other value has the empty name."""
     found: dict[str, list[str]] = {}
     for text in values:
         name = re.match(r"(\w+)=", text)
@@ -183,7 +183,7 @@ def _named(values: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _source(path: str) -> tuple[str, str]:
-    """A path and its format. A folder has the format of the files in it."""
+    """Returns a path and its format. A folder has the format of the files in it."""
     place = Path(path)
     if not place.exists():
         raise Problem(f"There is no file {path}.")
@@ -201,18 +201,18 @@ def _read(spark: SparkSession, path: str, kind: str, stream: bool) -> DataFrame:
     stream_reader = spark.readStream.format(kind).options(header="true").schema(batch.schema)
     if Path(path).is_dir():
         return stream_reader.load(_plain(path))
-    # A stream reads a folder, so one file is the only one of its folder with that name.
+    # A stream reads folders, so a single file is read as the only file with this name in its folder.
     return stream_reader.option("pathGlobFilter", _plain(Path(path).name)).load(_plain(str(Path(path).parent)))
 
 
 def _plain(path: str) -> str:
-    """A path as a pattern that stands for itself."""
+    """Escapes a path, so that as a glob pattern it matches only itself."""
     return re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
 
 
 @contextmanager
 def _finished(found: DataFrame) -> Iterator[DataFrame]:
-    """What a stream finds until all of its input is read."""
+    """Runs a stream until all input is read, and returns what it found."""
     folder = tempfile.mkdtemp(prefix="spark-cer-")
     try:
         running = (
@@ -228,8 +228,8 @@ def _finished(found: DataFrame) -> Iterator[DataFrame]:
 
 
 def _show(found: DataFrame, most: int) -> bool:
-    """A table in which each column of a variable with one event is a column, and all the first `most` matches. Tells
-    whether there is any match."""
+    """Prints the first `most` matches as a table. If a variable has one event, each column of the event is a column of
+    the table. Returns whether there is any match."""
     order = [name for name in ("end", "start") if name in found.columns]
     rows = found.orderBy(*order).select(*_flat(found.schema)).limit(most + 1).collect()
     shown = rows[:most]
@@ -270,8 +270,8 @@ def _cell(value: Any) -> str:
 
 
 def _quiet_session() -> SparkSession:
-    """A session whose Java process, with all it says while it starts and runs, writes to a file instead of the
-    terminal. If it does not start, that is shown."""
+    """Returns a session whose Java process writes its messages to a file instead of the terminal. If the session does
+    not start, the messages are printed."""
     if SparkSession.getActiveSession() is not None:
         return spark_cer.session()
     sys.stderr.flush()

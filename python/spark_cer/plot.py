@@ -1,4 +1,4 @@
-"""Pictures of matches and of running streams, with Altair: ``pip install 'spark-cer[plot]'``."""
+"""Plots of matches and of running streams, with Altair: ``pip install 'spark-cer[plot]'``."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ _WIDTH = 620
 
 
 def timeline(matches: DataFrame, *, time: str | None = None, limit: int = 50) -> altair.FacetChart | altair.LayerChart:
-    """The matches on a time axis: each is a line from its start to its end with its events as points, the matches of a
-    key together. The first ``limit`` by ``end`` are drawn, with 5,000 events at the most; the title says if that is not
-    all.
+    """Draws matches on a time axis. Each match is a line from its start to its end, with its events as points. Matches
+    are grouped by key. The first ``limit`` matches by ``end`` are drawn, with at most 5,000 events. The title says if
+    there are more.
 
-    :param matches: what :func:`spark_cer.cer` found in a batch, or what a stream wrote, read again
-    :param time: the time column of the events, for matches that do not know it any more (such as those read from CSV)
-    :param limit: how many matches to draw
+    :param matches: the matches of :func:`spark_cer.cer` in a batch, or matches that a stream wrote and that were read
+        again
+    :param time: the time column of the events, if the matches no longer know it, for example because they were read
+        from CSV
+    :param limit: the largest number of matches to draw
 
     >>> spark_cer.plot.timeline(matches).save("matches.html")
     """
@@ -106,9 +108,9 @@ def timeline(matches: DataFrame, *, time: str | None = None, limit: int = 50) ->
 
 
 def throughput(query: StreamingQuery) -> altair.VConcatChart:
-    """What a stream did lately, for each of the micro-batches that Spark remembers (``recentProgress``): rows a second,
-    and of the queries of :func:`spark_cer.cer` in it the matches, the late events, and the state. It is a picture of
-    the moment: draw it again for a later one.
+    """Draws the recent micro-batches of a stream (``recentProgress``): rows per second, and the matches, late events
+    and state of its :func:`spark_cer.cer` queries. The plot does not update itself: call this function again for newer
+    micro-batches.
 
     >>> spark_cer.plot.throughput(running)
     """
@@ -158,8 +160,8 @@ def _altair() -> Any:
 
 
 class _Found(NamedTuple):
-    """What is drawn: matches without their events, events with the name of their time and their other columns; and
-    whether there is more of either."""
+    """What is drawn: the matches without their events, the events with the names of their time column and their other
+    columns, and whether there are more matches or events."""
 
     spans: list[Row]
     cut: bool
@@ -191,13 +193,13 @@ def _collected(matches: DataFrame, time: str | None, limit: int) -> _Found:
 
 
 def _keys(matches: DataFrame) -> list[str]:
-    """The PARTITION BY columns, which stand between match_id and start."""
+    """The PARTITION BY columns, which are between match_id and start."""
     before = matches.columns[: matches.columns.index("start")]
     return [name for name in before if name != "match_id"]
 
 
 def _axis(matches: DataFrame) -> str:
-    """Altair's letter for the type of the time axis."""
+    """The letter that Altair uses for the type of the time axis."""
     kind = matches.schema["start"].dataType
     if isinstance(kind, (TimestampType, TimestampNTZType, DateType)):
         return "T"
@@ -225,7 +227,7 @@ def _text(value: Any) -> str:
 
 
 def _samples(progress: Any) -> list[dict[str, Any]]:
-    """The figures of one micro-batch, each as a point. Several queries of one stream are added up."""
+    """The metrics of one micro-batch, each as a point. The metrics of several queries in one stream are added up."""
     figures: dict[str, float] = {}
     for name, field in (("arriving", "inputRowsPerSecond"), ("processed", "processedRowsPerSecond")):
         rate = getattr(progress, field)
@@ -243,7 +245,7 @@ def _samples(progress: Any) -> list[dict[str, Any]]:
 
 
 def _observed(row: Row) -> dict[str, Any]:
-    """The values of an observed row by name. On Spark Connect, PySpark leaves names and values apart."""
+    """The values of an observed row by name. On Spark Connect, PySpark returns names and values separately."""
     found = row.asDict()
     if set(found) == {"schema", "values"}:
         return dict(zip([field["name"] for field in found["schema"]["fields"]], found["values"], strict=True))

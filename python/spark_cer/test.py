@@ -1,4 +1,4 @@
-"""Unit tests of patterns: a query over a few dicts, in a moment.
+"""Unit tests of patterns: runs a query over a few dicts.
 
 >>> from spark_cer.test import run
 >>> def test_a_sale_then_a_purchase():
@@ -28,7 +28,7 @@ from spark_cer._session import session
 
 Rows = Sequence[Mapping[str, Any]]
 
-# Small data needs no parallel shuffle, no second planning and no compiler.
+# Small data needs no parallel shuffle, no adaptive execution and no code generation.
 _SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
@@ -47,15 +47,16 @@ def run(
     params: Mapping[str, Any] | None = None,
     schema: StructType | str | Mapping[str, StructType | str] | None = None,
 ) -> list[Row]:
-    """The matches of a query over a few events, sorted by ``end`` and ``start``, then by the other columns.
+    """Returns the matches of a query over a few events, sorted by ``end`` and ``start``, then by the other columns.
 
-    The events of one time are in the order of the list. What is not said is as in :func:`spark_cer.cer`. The first call
-    starts a session if there is none; any other takes well under a second. The session's settings stay as they are.
+    Events with the same time are in the order of the list. The other arguments are as in :func:`spark_cer.cer`. The
+    first call starts a session if there is none. Every other call takes well under a second. The settings of the
+    session do not change.
 
-    :param rows: the events as dicts, in which a key may be missing; for a query over several streams a dict of such
+    :param rows: the events as dicts, in which a key may be missing. For a query over several inputs, a dict of such
         lists
-    :param schema: the types of the columns (a StructType or ``"ts TIMESTAMP, price DOUBLE"``), for those that the
-        values do not tell: by default a column has the type of its values, as in ``createDataFrame``
+    :param schema: the columns and their data types (a StructType or ``"ts TIMESTAMP, price DOUBLE"``), if they do not
+        follow from the values. By default a column has the data type of its values, as in ``createDataFrame``
 
     >>> run("SELECT * FROM S WHERE A ; B", [{"type": "A", "t": 1}, {"type": "B", "t": 2}], time="t")
     [Row(match_id='…', start=1, end=2, A=Row(type='A', t=1), B=Row(type='B', t=2))]
@@ -78,7 +79,7 @@ def run(
 
 @contextmanager
 def _small(spark: SparkSession) -> Iterator[None]:
-    """The session, set for small data."""
+    """Changes the settings of the session for small data, and restores them."""
     before = {name: str(spark.conf.get(name)) for name in _SMALL}
     try:
         for name, value in _SMALL.items():
@@ -108,7 +109,7 @@ def _events(spark: SparkSession, rows: Rows, schema: StructType | str | None) ->
 
 
 def _key(value: Any) -> Any:
-    """Something that sorts with its like, also where there are None and nested values."""
+    """A sort key for a value, which may be None or nested."""
     if value is None:
         return (0,)
     if isinstance(value, (bool, int, float, Decimal)):

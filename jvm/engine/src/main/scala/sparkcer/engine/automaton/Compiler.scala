@@ -68,7 +68,7 @@ final private[automaton] class Compiler(text: String) {
     if (ComparisonUse.roles(comparison).length > Compiler.MaxRoles)
       throw new CeqlException(
         "CER_QUERY_TOO_LARGE",
-        s"a test compares more than ${Compiler.MaxRoles} variables: ${comparison.show.take(100)} …",
+        s"a comparison takes more than ${Compiler.MaxRoles} variables: ${comparison.show.take(100)} …",
         text,
         0
       )

@@ -23,7 +23,7 @@ object Explain {
       }.toVector,
       "Automaton" -> automaton(p.cea)
     ) ++ (if (p.comparisons.isEmpty) None
-          else Some("Tests between events" -> p.access.map { case (l, a) => s"${l.show}  ${a.text}" })) ++ Vector(
+          else Some("Comparisons between events" -> p.access.map { case (l, a) => s"${l.show}  ${a.text}" })) ++ Vector(
       "Events" -> Vector(dropping(p)),
       "Cost" -> costs(p)
     ) ++ running.map(e =>
@@ -79,7 +79,7 @@ object Explain {
         }
     }
     val states =
-      if (p.comparisons.nonEmpty) "one entry for each combination of values that tests between events may still compare"
+      if (p.comparisons.nonEmpty) "one entry for each combination of values that comparisons between events may still need"
       else
         reachable(p) match {
           case Some(n) => s"the automaton has ${count(n, "determinized state")} at the most when it runs"

@@ -160,7 +160,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
       if (whole) Some("an event as a whole: name its columns")
       else if (resolved.containsPattern(TreePattern.CURRENT_LIKE)) Some("the current time")
       else b.refusal(resolved)
-    refused.foreach(what => b.fail("CER_UNSUPPORTED", s"a test between events cannot use $what: '$shown'.", l.offset))
+    refused.foreach(what => b.fail("CER_UNSUPPORTED", s"a comparison between events cannot use $what: '$shown'.", l.offset))
     resolved
   }
 

@@ -24,9 +24,9 @@ object Explanation {
   }
 
   private def state(q: Query): Vector[String] = q.within match {
-    case None => Vector("a stream keeps its state for ever: WITHIN bounds it, or idle='7 days' drops silent keys")
+    case None => Vector("a stream keeps its state for ever: WITHIN bounds it, or idle='7 days' drops idle keys")
     case Some(_: Window.Events) =>
-      Vector("a stream keeps the state of every key it met: idle='7 days' drops silent ones")
+      Vector("a stream keeps the state of every key it met: idle='7 days' drops idle ones")
     case _ => Vector("a stream with a watermark forgets a key when its window has passed")
   }
 }

@@ -43,12 +43,12 @@ private[sparkcer] object StreamWarnings {
   private def unboundedState(b: Binding, plan: Plan): Unit = {
     val why =
       if (b.program.query.within.isEmpty) Some("there is no WITHIN")
-      else if (b.program.countsEvents) Some("WITHIN counts events, and a key that falls silent counts none")
+      else if (b.program.countsEvents) Some("WITHIN counts events, and a key without new events counts none")
       else if (plan.delay.isEmpty || !plan.windowIsTime) Some("no watermark tells that a window has passed")
       else None
     why.filter(_ => plan.idle.isEmpty && b.keys.nonEmpty || b.program.query.within.isEmpty).foreach { reason =>
       log.warn(
-        s"[CER_UNBOUNDED_STATE] The state of this stream can grow without bound, because $reason. idle='7 days' drops keys that are silent so long."
+        s"[CER_UNBOUNDED_STATE] The state of this stream can grow without bound, because $reason. idle='7 days' drops keys without events for that long."
       )
     }
   }
