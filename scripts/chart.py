@@ -10,7 +10,7 @@ from pathlib import Path
 import altair as alt
 
 DOCS = Path(__file__).parent.parent / "docs"
-SERIES = {"masks": "pattern alone, conditions known", "predicates": "conditions and pattern"}
+SERIES = {"masks": "pattern alone, conditions known", "conditions": "conditions and pattern"}
 
 
 def values(table: str) -> list[dict[str, float | str]]:

@@ -69,7 +69,7 @@ object EngineBenchmark {
     val machine =
       s"# ${Runtime.getRuntime.availableProcessors} cores, one of them in use, Java ${Runtime.version.feature}"
     val rows = results.map(r => f"${r.workload.name}\t${r.update(masked = false)}%.1f\t${r.update(masked = true)}%.1f")
-    Files.write(path, (machine +: "query\tpredicates\tmasks" +: rows).asJava): Unit
+    Files.write(path, (machine +: "query\tconditions\tmasks" +: rows).asJava): Unit
   }
 
   private def prepare(options: Options): Vector[Run] = {

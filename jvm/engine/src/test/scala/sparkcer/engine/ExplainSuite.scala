@@ -109,7 +109,7 @@ class ExplainSuite extends munit.FunSuite {
     assert(rising.contains("  0  A[v > 60]\n"), rising)
     assert(
       rising.contains(
-        "Tests between events\n  x[v > PREV.v]  indexed in order: an event finds its partial matches on one side of a value\n"
+        "Comparisons between events\n  x[v > PREV.v]  indexed in order: an event finds its partial matches on one side of a value\n"
       ),
       rising
     )
@@ -118,7 +118,7 @@ class ExplainSuite extends munit.FunSuite {
 
   test("PREV of a variable that is bound to one event at the most") {
     def tests(query: String) = Explain(Program(s"SELECT * FROM S WHERE $query")).linesIterator
-      .dropWhile(_ != "Tests between events")
+      .dropWhile(_ != "Comparisons between events")
       .drop(1)
       .takeWhile(_.nonEmpty)
       .map(_.trim)

@@ -7,7 +7,7 @@ import sparkcer.engine.evaluate.{Evaluator, Program, Substream}
 import sparkcer.engine.explain.Explain
 import sparkcer.engine.testkit.{Compared, Event, Harness, Value}
 
-/** Tests between events on indexes: what an event looks at, what is kept, and what explain says of it. */
+/** Comparisons between events on indexes: what an event looks at, what is kept, and what explain says of it. */
 class IndexSuite extends munit.FunSuite {
 
   /** Reads `n` events of the types, with attributes of `values` different values, one a unit of time. */
@@ -130,7 +130,7 @@ class IndexSuite extends munit.FunSuite {
     )
     val text = Explain(Program("SELECT * FROM S WHERE (A AS x ; B AS y) FILTER x.p = y.q WITHIN 5 [t]"))
     assert(
-      text.contains("Tests between events\n  x.p = y.q  indexed: an event finds its partial matches by value\n"),
+      text.contains("Comparisons between events\n  x.p = y.q  indexed: an event finds its partial matches by value\n"),
       text
     )
   }

@@ -24,7 +24,7 @@ class PrinterSuite extends Properties {
     }
   }
 
-  property("a random query with tests between events") {
+  property("a random query with comparisons between events") {
     forAll(Generators.comparing.suchThat(writable)) { q =>
       val text = Printer.print(q)
       (Parser.parse(text) == q) :| text

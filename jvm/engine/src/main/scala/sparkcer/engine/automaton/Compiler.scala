@@ -14,7 +14,7 @@ import sparkcer.engine.ceql.{CeqlException, Condition, Comparisons, Formula, Com
   * removed, labels are projected to the selected variables, and states that lead nowhere are cut. Linear but for
   * disjunctions and ALL ([[Interleaving]]).
   *
-  * A test between events ([[Comparison]]) is checked on the transitions that mark its variables, and begins anew where a run
+  * A comparison between events ([[Comparison]]) is checked on the transitions that mark its variables, and begins anew where a run
   * enters the formula that the FILTER stands at.
   */
 object Compiler {

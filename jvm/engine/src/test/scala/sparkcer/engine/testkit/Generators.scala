@@ -11,7 +11,7 @@ object Generators {
 
   def plainCase: Gen[Case] = for (q <- query; s <- stream) yield Case(q, s)
 
-  /** Cases whose queries have tests between events. */
+  /** Cases whose queries have comparisons between events. */
   def comparingCase: Gen[Case] =
     for (q <- comparing; s <- Gen.choose(4, 10).flatMap(streamOf)) yield Case(q, s)
 
@@ -161,7 +161,7 @@ object Generators {
   /** @param size
     *   about how many operators
     * @param compared
-    *   with tests between events, PART-BY and ALL
+    *   with comparisons between events, PART-BY and ALL
     */
   def formula(size: Int, compared: Boolean = false): Gen[Formula] = {
     def inside = formula(size - 1, compared)
@@ -183,7 +183,7 @@ object Generators {
       )
   }
 
-  /** Two to four events with variables of their own, in some order, and tests between them: what people write. */
+  /** Two to four events with variables of their own, in some order, and comparisons between them: what people write. */
   private val joined: Gen[Formula] = for {
     n <- Gen.frequency(3 -> 2, 3 -> 3, 1 -> 4)
     parts <- Gen.sequence[Vector[Formula], Formula](Vector("x", "y", "z", "w").take(n).map(part))
@@ -241,7 +241,7 @@ object Generators {
 
   val query: Gen[Query] = queryOf(compared = false)
 
-  /** With tests between events. */
+  /** With comparisons between events. */
   val comparing: Gen[Query] = queryOf(compared = true)
 
   private def queryOf(compared: Boolean): Gen[Query] = for {

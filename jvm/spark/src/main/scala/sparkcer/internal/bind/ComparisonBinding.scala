@@ -9,7 +9,7 @@ import org.apache.spark.sql.types._
 
 import sparkcer.engine.ceql.{Comparisons, Comparison, Operator, Term}
 
-/** The tests between events of a query, as Spark SQL over the columns of events. The events of a test are structs side
+/** The comparisons between events of a query, as Spark SQL over the columns of events. The events of a test are structs side
   * by side, one for each of its parts, so that Spark itself finds the types and the casts.
   */
 final private[sparkcer] class ComparisonBinding(b: Binding) {

@@ -72,7 +72,7 @@ class BucketSuite extends Buckets(Generators.query) {
   override def cases: Int = 1000
 }
 
-/** With tests between events, whose values Spark takes from the payloads: code is generated for each case. */
+/** With comparisons between events, whose values Spark takes from the payloads: code is generated for each case. */
 class ComparisonBucketSuite extends Buckets(Generators.comparing) {
   override def cases: Int = 100
 }

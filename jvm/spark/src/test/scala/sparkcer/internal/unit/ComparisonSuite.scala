@@ -12,7 +12,7 @@ import sparkcer._
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.internal.testkit.Memory.MemoryStream
 
-/** Tests between events, as Spark SQL compares their values; with parameters, several inputs, columns that nobody
+/** Comparisons between events, as Spark SQL compares their values; with parameters, several inputs, columns that nobody
   * shows, slices of time and streams.
   */
 class ComparisonSuite extends SparkSuite {
@@ -332,11 +332,11 @@ class ComparisonSuite extends SparkSuite {
     )
     assertEquals(
       refused("x.t + rand() < y.t"),
-      "[CER_UNSUPPORTED] Line 1, column 52: a test between events cannot use a nondeterministic function: 'x.t + rand()'."
+      "[CER_UNSUPPORTED] Line 1, column 52: a comparison between events cannot use a nondeterministic function: 'x.t + rand()'."
     )
     assertEquals(
       refused("y[current_date() > '2020-01-01' AND x.t = t]"),
-      "[CER_UNSUPPORTED] Line 1, column 54: a test between events cannot use the current time: 'current_date() > '2020-01-01' AND x.t = t'."
+      "[CER_UNSUPPORTED] Line 1, column 54: a comparison between events cannot use the current time: 'current_date() > '2020-01-01' AND x.t = t'."
     )
     assertEquals(
       refused("y[price > :f * x.price]"),

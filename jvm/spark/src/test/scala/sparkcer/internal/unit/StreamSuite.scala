@@ -289,7 +289,7 @@ class StreamSuite extends SparkSuite {
     } finally running.stop()
   }
 
-  test("idle keys are dropped even if their bucket falls silent") {
+  test("idle keys are dropped even if their bucket gets no more events") {
     val input = MemoryStream[Row]
     val running = columns(input.toDF())
       .withWatermark("ts", "1 second")
