@@ -8,18 +8,18 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, PythonUDF, 
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.functions.{coalesce, lit, not}
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans, Sessions}
 import org.apache.spark.sql.types._
 
 import sparkcer.TypeColumn
 import sparkcer.engine.automaton.EventCondition
-import sparkcer.engine.ceql.{CeqlException, Name, SqlCondition, Quantity, Query, Window}
+import sparkcer.engine.ceql.{CeqlException, Name, Parser, Quantity, Query, SqlCondition, Window}
 import sparkcer.engine.evaluate.Program
 
 /** A query that fits a DataFrame: every column found, every type checked. Errors carry the place in the query. */
 final class Binding(val df: DataFrame, val program: Program, options: Options, val params: ParameterValues) {
   private val query: Query = program.query
-  private[sparkcer] val same = Bridge.sameName(df)
+  private[sparkcer] val same = Sessions.sameName(df)
   private[sparkcer] val schema = StructType(df.schema.filterNot(Inputs.isStream))
   private val stream: Option[Column] = Inputs.streamOf(df.schema).map(columnOf)
 
@@ -116,7 +116,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   // Of several inputs, this is asked before they are merged.
   if (stream.isEmpty)
     Types.mustBePossible(query, Vector(Input(query.from.head.value, schema, typeColumn.isDefined)))
-  if (df.isStreaming) Binding.checkWatermarks(Bridge.planOf(df), Binding.WatermarkDelay)
+  if (df.isStreaming) Binding.checkWatermarks(Plans.planOf(df), Binding.WatermarkDelay)
 
   /** Each condition as a column that is TRUE for the events that pass. The type comes first: conditions are only asked of
     * it.
@@ -136,7 +136,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   private def condition(p: SqlCondition): Column = {
     if (checked.add(p)) checkCondition(p)
-    Bridge.column(params.bind(Bridge.parse(df, p.sql)))
+    Columns.column(params.bind(Columns.parse(df, p.sql)))
   }
 
   private def checkCondition(p: SqlCondition): Unit = {
@@ -147,7 +147,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
       case _ => ()
     }
     val resolved =
-      try Bridge.resolve(df, Bridge.column(params.bind(parsed)))
+      try Columns.resolve(df, Columns.column(params.bind(parsed)))
       catch {
         case e: AnalysisException =>
           fail("CER_TYPE_MISMATCH", s"Spark cannot use the condition '${p.sql}': ${firstLine(e)}", p.offset)
@@ -161,7 +161,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   private[sparkcer] def parse(sql: String, shown: String, offset: Int): Expression = {
     def refuse(why: String) = fail("CER_SYNTAX", s"Spark cannot read $shown: $why", offset)
     val parsed =
-      try Bridge.parse(df, sql)
+      try Columns.parse(df, sql)
       catch { case e: AnalysisException => refuse(firstLine(e)) }
     parsed match {
       case Alias(_, name)       => refuse(s"'$name' at its end would be a name for it.")
@@ -277,6 +277,12 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 }
 
 private[sparkcer] object Binding {
+
+  /** Binds the text of a query, with the values of its parameters, to a DataFrame. */
+  def of(df: DataFrame, query: String, options: Options): Binding = {
+    val params = ParameterValues(df, Parser.parse(query), options.params)
+    new Binding(df, Program(query, params.quantities), options, params)
+  }
 
   /** Where Spark notes the delay of a watermark, in milliseconds. */
   val WatermarkDelay: String = EventTimeWatermark.delayKey

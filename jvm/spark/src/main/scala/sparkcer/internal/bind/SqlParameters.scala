@@ -5,7 +5,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.util.MapData
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{Columns, Plans}
 import org.apache.spark.sql.types.{MapType, NullType, StringType, StructType}
 
 import sparkcer.CerExtension
@@ -17,7 +17,7 @@ private[sparkcer] object SqlParameters {
   /** The values by name, as literal columns. */
   def apply(events: DataFrame, argument: Expression): Map[String, Any] = {
     // Functions such as to_date have a value only after the optimizer has put others in their place.
-    val e = inWords(Bridge.evaluable(Bridge.empty(events, new StructType), Seq(argument)).head)
+    val e = inWords(Columns.evaluable(Plans.empty(events, new StructType), Seq(argument)).head)
     if (!e.foldable) refuse(s"and '${argument.sql}' has no value before the query runs")
     val literals = e.dataType match {
       case s: StructType =>
@@ -33,7 +33,7 @@ private[sparkcer] object SqlParameters {
     literals.groupBy(_._1).find(_._2.length > 1).foreach { case (name, _) =>
       CerExtension.fail(s"params has '$name' more than once.")
     }
-    literals.toMap.map { case (name, literal) => name -> Bridge.column(literal) }
+    literals.toMap.map { case (name, literal) => name -> Columns.column(literal) }
   }
 
   private def value(e: Expression): Any = Option(inWords(e.eval())).getOrElse(refuse("and this is NULL"))

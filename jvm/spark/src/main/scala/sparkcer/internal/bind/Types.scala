@@ -62,7 +62,7 @@ private[sparkcer] object Types {
         "CER_UNSUPPORTED",
         "[CER_UNSUPPORTED] To find the types that never occur all events are read, and these are a stream: give a batch of them."
       )
-    val b = Cer.bind(df, text, options)
+    val b = Binding.of(df, text, options)
     val query = b.program.query
     val wanted = atoms(query).distinct
     val kinds = df.select(b.streamName.as("stream"), b.typeName.as("type")).distinct()

@@ -8,13 +8,12 @@ import scala.jdk.CollectionConverters._
 import org.slf4j.LoggerFactory
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Sessions
 import org.apache.spark.sql.streaming.StreamingQueryListener
 import org.apache.spark.sql.streaming.StreamingQueryListener._
 import org.apache.spark.sql.types.TimestampType
 
-import sparkcer.internal.bind.Binding
-import sparkcer.internal.output.Plan
+import sparkcer.internal.bind.{Binding, Plan}
 
 /** What the log says of a stream that may keep more, or give less, than its user expects. */
 private[sparkcer] object StreamWarnings {
@@ -23,12 +22,12 @@ private[sparkcer] object StreamWarnings {
   /** Once for each use of a query. */
   def atStart(b: Binding, plan: Plan): Unit = {
     unboundedState(b, plan)
-    if (plan.delay.isEmpty) {
+    if (plan.stream.watermark.isEmpty) {
       log.warn(
         s"[CER_NO_WATERMARK] This stream has no watermark on its time column '${b.time.name}': an event that is older than the last one of its key is late, and is left out. ${advice(b)}"
       )
-      LateEvents.advice.put(plan.metrics, advice(b)): Unit
-      Bridge.listen(b.df.sparkSession, LateEvents)
+      LateEvents.advice.put(plan.stream.metrics, advice(b)): Unit
+      Sessions.listen(b.df.sparkSession, LateEvents)
     }
   }
 
@@ -44,9 +43,9 @@ private[sparkcer] object StreamWarnings {
     val why =
       if (b.program.query.within.isEmpty) Some("there is no WITHIN")
       else if (b.program.countsEvents) Some("WITHIN counts events, and a key without new events counts none")
-      else if (plan.delay.isEmpty || !plan.windowIsTime) Some("no watermark tells that a window has passed")
+      else if (plan.stream.watermark.isEmpty || !plan.window.ofTime) Some("no watermark tells that a window has passed")
       else None
-    why.filter(_ => plan.idle.isEmpty && b.keys.nonEmpty || b.program.query.within.isEmpty).foreach { reason =>
+    why.filter(_ => plan.stream.idle.isEmpty && b.keys.nonEmpty || b.program.query.within.isEmpty).foreach { reason =>
       log.warn(
         s"[CER_UNBOUNDED_STATE] The state of this stream can grow without bound, because $reason. idle='7 days' drops keys without events for that long."
       )

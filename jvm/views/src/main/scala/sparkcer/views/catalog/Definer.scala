@@ -4,7 +4,7 @@ import java.util.UUID
 
 import scala.collection.immutable.VectorMap
 
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Plans
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.internal.bind.Durations
@@ -163,6 +163,6 @@ private[views] object Names {
           s"$view would have a column '$n', a name that is taken: give it another with AS."
         )
       }
-    Bridge.nullable(schema)
+    Plans.nullable(schema)
   }
 }

@@ -1,7 +1,7 @@
 package sparkcer.views.maintain
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{Plans, Sessions}
 import org.apache.spark.sql.types._
 
 import sparkcer.views.ViewsException
@@ -86,7 +86,7 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
     * converted.
     */
   private def fit(table: Table, rows: DataFrame): DataFrame = {
-    val same = Bridge.sameName(rows)
+    val same = Sessions.sameName(rows)
     def refuse(problem: String): Nothing =
       throw ViewsException.append(s"The rows do not fit the table ${table.name}: $problem. Nothing was appended.")
     rows.schema.fields.find(f => !table.columns.exists(c => same(c.name, f.name))).foreach { f =>
@@ -110,7 +110,7 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
   }
 
   private implicit class Nullable(t: DataType) {
-    def asNullableType: DataType = Bridge.nullable(new StructType().add("c", t)).head.dataType
+    def asNullableType: DataType = Plans.nullable(new StructType().add("c", t)).head.dataType
   }
 }
 

@@ -3,7 +3,7 @@ package sparkcer.views.maintain
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, CTERelationRef, LogicalPlan}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{Plans, Sessions}
 
 /** Runs what makes parts in copies of the session that have settings for it. A copy serves until the session's own
   * settings change. One for each update would cost more than it saves: Spark compiles generated code anew for each.
@@ -17,7 +17,7 @@ private[views] final class PartSession(spark: SparkSession) {
     * longer than such a stage, a quarter of an update in all. More input is left to it.
     */
   def query(rows: DataFrame): DataFrame = {
-    val bytes = input(Bridge.planOf(rows))
+    val bytes = input(Plans.planOf(rows))
     if (bytes > Little) rows
     else {
       val cores = spark.sparkContext.defaultParallelism.min(MostTasks)
@@ -34,7 +34,7 @@ private[views] final class PartSession(spark: SparkSession) {
     * session.
     */
   def rebalanced(rows: DataFrame): DataFrame =
-    if (Bridge.planOf(rows).exists(_.isInstanceOf[CollectMetrics])) rows
+    if (Plans.planOf(rows).exists(_.isInstanceOf[CollectMetrics])) rows
     else
       in(
         rows,
@@ -43,12 +43,12 @@ private[views] final class PartSession(spark: SparkSession) {
       )
 
   private def in(rows: DataFrame, changes: (String, String)*): DataFrame =
-    Bridge.dataFrame(copy(changes.toMap), Bridge.planOf(rows))
+    Plans.dataFrame(copy(changes.toMap), Plans.planOf(rows))
 
   private def copy(changes: Map[String, String]): SparkSession = {
-    val settings = Bridge.session(spark).sessionState.conf.getAllConfs
+    val settings = Sessions.session(spark).sessionState.conf.getAllConfs
     copies.get(changes).filter(_.settings == settings).map(_.session).getOrElse {
-      val session = Bridge.copy(spark)
+      val session = Sessions.copy(spark)
       changes.foreach { case (key, value) => session.conf.set(key, value) }
       synchronized(copies += changes -> Copy(settings, session))
       session

@@ -7,7 +7,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Columns}
 import org.apache.spark.sql.types._
 
 import sparkcer.internal.prepare.AsLong
@@ -22,7 +22,7 @@ private[views] object PartTime {
 
   /** The microseconds of a time column since the Unix epoch. Numbers are Unix seconds, times without a zone UTC. */
   def micros(c: Column, t: DataType): Option[Column] = {
-    def long = Bridge.column(AsLong(Bridge.expression(c)))
+    def long = Columns.column(AsLong(Columns.expression(c)))
     t match {
       case TimestampType | TimestampNTZType              => Some(long)
       case DateType                                      => Some(long * lit(86400L * Micros))

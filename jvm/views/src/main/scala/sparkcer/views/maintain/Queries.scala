@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, PlanExpressi
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias, UnresolvedWith}
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans, Sessions}
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.views.ViewsException
@@ -30,7 +30,7 @@ private[views] final class Queries(spark: SparkSession, storage: Storage) {
   }
 
   /** Is a name the same as another, as the session compares them? */
-  def sameName: (String, String) => Boolean = Bridge.sameName(spark)
+  def sameName: (String, String) => Boolean = Sessions.sameName(spark)
 
   /** The columns of a query, over sources without rows. */
   def schema(query: Query, source: String => Option[StructType]): StructType =
@@ -45,7 +45,7 @@ private[views] final class Queries(spark: SparkSession, storage: Storage) {
     def whole(name: String) = catalog.find(name).map(t => relation(t.name, t, t.parts, timestamps = true))
     val parts = query.references.map(r => r.key -> r).toMap
     inWords("", "query") {
-      Bridge.dataFrame(
+      Plans.dataFrame(
         spark,
         rewrite(parse(query)) {
           case Seq(key) if parts.contains(key) =>
@@ -68,7 +68,7 @@ private[views] final class Queries(spark: SparkSession, storage: Storage) {
   private def relation(name: String, table: Table, parts: Seq[Part], timestamps: Boolean): LogicalPlan =
     SubqueryAlias(
       name,
-      Bridge.planOf(PartTime.stamped(storage.scan(table, parts), table.columns, table.length, timestamps))
+      Plans.planOf(PartTime.stamped(storage.scan(table, parts), table.columns, table.length, timestamps))
     )
 
   private def analyzed(query: Query, where: String, known: String => Boolean)(
@@ -78,7 +78,7 @@ private[views] final class Queries(spark: SparkSession, storage: Storage) {
     inWords(where, query.clause) {
       val plan = parse(query)
       val own = commonTables(plan)
-      Bridge.dataFrame(
+      Plans.dataFrame(
         spark,
         rewrite(plan) {
           case Seq(key) if parts.contains(key)                    => Some(part(parts(key)))
@@ -92,7 +92,7 @@ private[views] final class Queries(spark: SparkSession, storage: Storage) {
     }
   }
 
-  private def parse(query: Query): LogicalPlan = Bridge.session(spark).sessionState.sqlParser.parsePlan(query.sql)
+  private def parse(query: Query): LogicalPlan = Sessions.session(spark).sessionState.sqlParser.parsePlan(query.sql)
 }
 
 private[views] object Queries {
@@ -105,7 +105,7 @@ private[views] object Queries {
       val plain = rows.toDF(columns.fieldNames.toIndexedSeq: _*)
       plain.select(columns.map { f =>
         val c = Storage.quoted(f.name)
-        Bridge.column(Cast(Bridge.resolve(plain, c), f.dataType, ansiEnabled = true)).as(f.name)
+        Columns.column(Cast(Columns.resolve(plain, c), f.dataType, ansiEnabled = true)).as(f.name)
       }: _*)
     }
   }
