@@ -54,6 +54,9 @@ object CeqlException {
   def suggestion(word: String, names: Iterable[String]): String =
     nearest(word, names).fold("")(n => s" Did you mean '$n'?")
 
+  /** `x, y`, or `none`. */
+  def list(names: Iterable[String]): String = if (names.isEmpty) "none" else names.mkString(", ")
+
   /** Edit distance in which a swap of neighbours counts once. */
   private def distance(a: String, b: String): Int = {
     val d = Array.tabulate(a.length + 1, b.length + 1)((i, j) => if (i == 0) j else if (j == 0) i else 0)
