@@ -93,12 +93,12 @@ final private[ceql] class Lexer(text: String) {
     var end = at + 1
     var open = true
     while (open) {
-      if (end >= text.length) fail("the backtick opened here is never closed.", at)
+      if (end >= text.length) fail("CER_SYNTAX.UNCLOSED_BACKTICK")
       else if (text(end) != '`') { name += text(end); end += 1 }
       else if (end + 1 < text.length && text(end + 1) == '`') { name += '`'; end += 2 }
       else { end += 1; open = false }
     }
-    if (name.isEmpty) fail("a name between backticks needs at least one character.", at)
+    if (name.isEmpty) fail("CER_SYNTAX.EMPTY_NAME")
     token(Token.Quoted, end, name.toString)
   }
 
@@ -114,7 +114,7 @@ final private[ceql] class Lexer(text: String) {
     var end = at
     do {
       end = Lexer.skipOpaque(text, end)
-      if (end >= text.length) fail("the bracket opened here is never closed.", at)
+      if (end >= text.length) fail("CER_SYNTAX.UNCLOSED_BRACKET")
       if (text(end) == '[') depth += 1
       if (text(end) == ']') depth -= 1
       end += 1
@@ -126,11 +126,11 @@ final private[ceql] class Lexer(text: String) {
     val two = text.substring(at, math.min(at + 2, text.length))
     if (Lexer.Double(two)) token(Token.Symbol, at + 2, two)
     else if ("();:,+*>.=<-/%".indexOf(text(at).toInt) >= 0) token(Token.Symbol, at + 1, text.substring(at, at + 1))
-    else fail(s"the character '${text(at)}' has no meaning here.", at)
+    else fail("CER_SYNTAX.UNKNOWN_CHARACTER", "character" -> text(at).toString)
   }
 
-  private def fail(problem: String, offset: Int): Nothing =
-    throw new CeqlException("CER_SYNTAX", problem, text, offset)
+  private def fail(key: String, parameters: (String, String)*): Nothing =
+    throw new CeqlException(text, at, key, parameters: _*)
 }
 
 private[ceql] object Lexer {
@@ -148,7 +148,7 @@ private[ceql] object Lexer {
       else if (text.startsWith("--", at)) at = indexOrEnd(text, text.indexOf('\n', at))
       else if (text.startsWith("/*", at)) {
         val end = text.indexOf("*/", at + 2)
-        if (end < 0) throw new CeqlException("CER_SYNTAX", "the comment opened here is never closed.", text, at)
+        if (end < 0) throw new CeqlException(text, at, "CER_SYNTAX.UNCLOSED_COMMENT")
         at = end + 2
       } else going = false
     }
@@ -174,7 +174,7 @@ private[ceql] object Lexer {
     val quote = text(from)
     var at = from + 1
     while (at < text.length && text(at) != quote) at += (if (text(at) == '\\' && quote != '`') 2 else 1)
-    if (at >= text.length) throw new CeqlException("CER_SYNTAX", "the string opened here is never closed.", text, from)
+    if (at >= text.length) throw new CeqlException(text, from, "CER_SYNTAX.UNCLOSED_STRING")
     at + 1
   }
 
