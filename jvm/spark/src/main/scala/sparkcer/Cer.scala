@@ -36,5 +36,5 @@ object Cer {
   /** Turns an error of the engine into one of Spark. */
   def inWords[A](body: => A): A =
     try body
-    catch { case e: CeqlException => throw new CerException(e.condition, e.getMessage) }
+    catch { case e: CeqlException => throw new CerException(e) }
 }

@@ -57,7 +57,8 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
     if (n == Long.MaxValue)
       throw new CerRuntimeException(
         "CER_COUNT_OVERFLOW",
-        s"The event at ${clock.show(e.time)} closes more than ${Long.MaxValue - 1} matches. Use a shorter WITHIN, or SELECT NEXT, LAST or MAX."
+        "time" -> clock.show(e.time),
+        "most" -> (Long.MaxValue - 1).toString
       )
     out.reset()
     out.zeroOutNullBytes()

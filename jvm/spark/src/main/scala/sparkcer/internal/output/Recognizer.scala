@@ -72,7 +72,7 @@ final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
 
   private def tooMany(e: Event) = new CerRuntimeException(
     "CER_TOO_MANY_MATCHES",
-    s"The event at ${plan.clock.show(e.time)} closes more than ${plan.maxMatchesPerEvent} matches. " +
-      "Use LIMIT, a shorter WITHIN, SELECT NEXT, LAST or COUNT(*), or raise spark.cer.maxMatchesPerEvent."
+    "time" -> plan.clock.show(e.time),
+    "most" -> plan.maxMatchesPerEvent.toString
   )
 }

@@ -33,9 +33,10 @@ final class Ties {
     if (!precede(e))
       throw new CerRuntimeException(
         "CER_WINDOW_DECREASES",
-        s"The column of WITHIN must not decrease along the stream: it is ${plan.window.clock.show(clock)} " +
-          s"in an event at ${plan.clock.show(last)}, and ${plan.window.clock.show(e.clock)} in a later one at ${plan.clock.show(e.time)}. " +
-          "Order the events by that column (time=...), or limit the window by the time column."
+        "before" -> plan.window.clock.show(clock),
+        "beforeTime" -> plan.clock.show(last),
+        "after" -> plan.window.clock.show(e.clock),
+        "afterTime" -> plan.clock.show(e.time)
       )
 
   /** How many identical events of the same time came before this one. Events come in time order. */

@@ -102,10 +102,7 @@ object Prepare {
 
   private def order(b: Binding, f: StructField): Column = {
     if (!Clock.supports(f.dataType))
-      throw new CerException(
-        "CER_TYPE_MISMATCH",
-        s"[CER_TYPE_MISMATCH] The order column '${f.name}' is ${f.dataType.sql}, and must be a number or a time."
-      )
+      throw new CerException("CER_TYPE_MISMATCH.ORDER_COLUMN", "column" -> f.name, "type" -> f.dataType.sql)
     coalesce(AsLong.of(b.columnOf(f)), lit(Long.MinValue))
   }
 }

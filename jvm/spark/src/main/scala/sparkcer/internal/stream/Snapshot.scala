@@ -31,9 +31,7 @@ object Snapshot {
     */
   def batch(df: DataFrame, query: String, options: Options, at: Option[Column]): DataFrame = Cer.inWords {
     if (df.isStreaming)
-      fail(
-        "These events are a stream: give the checkpointLocation of the running query, snapshot(events, checkpoint=…)."
-      )
+      throw new CerException("CER_SNAPSHOT.NO_CHECKPOINT")
     val b = Binding.of(df, query, options)
     val back = window(b)
     val time = AsLong.of(b.columnOf(b.time))
@@ -58,11 +56,11 @@ object Snapshot {
       at: Option[Column],
       checkpoint: String
   ): DataFrame = Cer.inWords {
-    if (!df.isStreaming) fail("A checkpoint belongs to a stream, and these events are a batch: leave checkpoint out.")
+    if (!df.isStreaming) throw new CerException("CER_SNAPSHOT.CHECKPOINT_OF_BATCH")
     val b = Binding.of(df, query, options.copy(snapshots = true))
     val back = window(b)
     if (b.program.query.consumeBy != Consume.None || b.program.query.limit.isDefined)
-      fail("A snapshot of a stream cannot have CONSUME BY or LIMIT, which depend on events that are gone.")
+      throw new CerException("CER_SNAPSHOT.CONSUME_OR_LIMIT")
     // The matches are those of a batch.
     val bound = Plan.of(b, query, options.copy(snapshots = true))
     val plan = bound.copy(stream = bound.stream.copy(watermark = None, lateRows = false))
@@ -76,7 +74,7 @@ object Snapshot {
   /** The start of the window that ends at a time. */
   private def window(b: Binding): Column => Column = {
     if (b.windowSize.isEmpty || b.windowColumn != b.time)
-      fail("A snapshot is of the last window of time: the query needs WITHIN about the time column.")
+      throw new CerException("CER_SNAPSHOT.NO_WINDOW")
     val (clock, size) = (b.windowClock, b.windowSize)
     val bound = udf((time: Long) => clock.bound(time, size))
     bound(_)
@@ -94,7 +92,7 @@ object Snapshot {
       .as[Long](Encoders.scalaLong)
       .collect()
     if (operators.length != 1)
-      fail(s"The checkpoint has ${operators.length} operators with state like a query's, and a snapshot takes one.")
+      throw new CerException("CER_SNAPSHOT.OPERATORS", "operators" -> operators.length.toString)
     val log = spark.read
       .format("statestore")
       .option("stateVarName", "log")
@@ -129,8 +127,6 @@ object Snapshot {
         val matches = new Batch(plan, Spread.ByKey(inTime = false))(byKey.iterator)
         matches.map(r => Found(r.copy().getBytes, Long.MinValue)) ++ events.map(_.time).maxOption.map(Found(null, _))
       }(Encoders.product[Found])
-
-  private def fail(problem: String): Nothing = throw new CerException("CER_SNAPSHOT", s"[CER_SNAPSHOT] $problem")
 }
 
 /** A piece of a bucket's log. */

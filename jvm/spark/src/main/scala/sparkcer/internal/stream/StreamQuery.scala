@@ -112,9 +112,5 @@ object StreamQuery {
 
   private def checkStore(spark: SparkSession): Unit =
     if (!spark.conf.get(Provider, "").endsWith("RocksDBStateStoreProvider"))
-      throw new CerException(
-        "CER_STATE_STORE",
-        s"""[CER_STATE_STORE] A query over a stream keeps its state in RocksDB. Start the session with spark_cer.session(), or add this line before the query starts:
-           |spark.conf.set("$Provider", "$RocksDb")""".stripMargin
-      )
+      throw new CerException("CER_STATE_STORE", "setting" -> Provider, "value" -> RocksDb)
 }
