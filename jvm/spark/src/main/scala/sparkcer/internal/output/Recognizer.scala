@@ -1,10 +1,9 @@
 package sparkcer.internal.output
 
-import org.apache.spark.sql.catalyst.expressions.{UnsafeRow, XXH64}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.cerbridge.CerRuntimeException
-import org.apache.spark.unsafe.types.UTF8String
 
-import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
+import sparkcer.engine.evaluate.{Evaluator, Matches, Substream}
 import sparkcer.internal.bind.{ComparedValues, Plan}
 import sparkcer.internal.prepare.{Event, Payload}
 

@@ -11,7 +11,6 @@ import org.apache.spark.sql.{DataFrame, Row, SQLContext}
 import org.apache.spark.sql.streaming.StreamingQuery
 
 import sparkcer._
-import sparkcer.internal.prepare.Event
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.engine.testkit.Properties
 import sparkcer.internal.testkit.Memory.MemoryStream

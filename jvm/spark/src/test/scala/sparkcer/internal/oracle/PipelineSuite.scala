@@ -12,7 +12,6 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.StreamingQuery
 
 import sparkcer._
-import sparkcer.internal.prepare.Event
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.engine.testkit.Properties
 import sparkcer.internal.testkit.Memory.MemoryStream
