@@ -167,7 +167,7 @@ object EngineErrors {
 
   private def tooLarge: Vector[ErrorCase] = {
     val types = (1 to 500).map(i => s"T$i").mkString(" OR ")
-    val either = (1 to 18).map(i => s"(x[p = $i] OR y[p = $i])").mkString(" AND ")
+    val either = (1 to 8).map(i => s"(x[p = $i] OR y[p = $i])").mkString(" AND ")
     val variables = (1 to 32).map(i => s"A AS x$i").mkString(" ; ")
     val sum = (2 to 32).map(i => s"x$i.p").mkString(" + ")
     val blank = head + " " * Parser.MaxLength
@@ -176,7 +176,7 @@ object EngineErrors {
     Vector(
       long(
         "CER_QUERY_TOO_LARGE.ALTERNATIVES",
-        s"${head}A AS x ; A AS y FILTER $either",
+        s"${head}A AS x ; ${"A ; " * 1000}A AS y FILTER $either",
         "the automaton of this query is too large. Use fewer OR between different variables in one FILTER."
       ),
       long("CER_QUERY_TOO_LARGE.AUTOMATON", s"$head($types)+", "the automaton of this query is too large."),

@@ -59,7 +59,8 @@ final private[unit] class QueryErrors(spark: SparkSession) {
       "sqrt(x.price, 2) = y.price",
       "sqrt",
       "Spark cannot use 'sqrt(x.price, 2)': [WRONG_NUM_ARGS.WITHOUT_SUGGESTION] " +
-        "The `sqrt` requires 1 parameters but the actual number is 2."
+        "The `sqrt` requires 1 parameters but the actual number is 2. Please, refer to " +
+        "'https://spark.apache.org/docs/latest/sql-ref-functions.html' for a fix."
     ),
     filter(
       "CER_TYPE_MISMATCH.CONDITION",
@@ -83,9 +84,9 @@ final private[unit] class QueryErrors(spark: SparkSession) {
     ),
     filter(
       "CER_UNSUPPORTED.COMPARED_EVENT",
-      "y[x.t = t AND struct(x.*) IS NULL]",
+      "y[x.t = t AND hash(*) = 1]",
       "x.t",
-      "a comparison between events cannot use an event as a whole: 'x.t = t AND struct(x.*) IS NULL'. Name its columns."
+      "a comparison between events cannot use an event as a whole: 'x.t = t AND hash(*) = 1'. Name its columns."
     ),
     filter(
       "CER_UNSUPPORTED.COMPARISON",
