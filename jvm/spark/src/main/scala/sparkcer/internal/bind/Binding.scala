@@ -180,7 +180,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   /** Spark's own words, without the place, which is one in the condition and not in the query. */
   private[sparkcer] def firstLine(e: AnalysisException): String =
-    e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?(; line \\d+ pos \\d+;?)?$", "")
+    e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?( \\(line \\d+, pos \\d+\\)|; line \\d+ pos \\d+;?)?$", "")
 
   // Columns
 
