@@ -20,7 +20,7 @@ final private[explain] class Layers(nodes: Vector[Node], links: Vector[(Int, Int
     def number(layer: Vector[Int]): Unit = layer.indices.foreach(i => place(layer(i)) = (i + 0.5) / layer.length)
     order.foreach(number)
     def arrange(l: Int, beside: Map[Int, Vector[Int]]): Unit = {
-      order(l) = order(l).sortBy(n => if (nodes(n).level) -1 else mean(beside.getOrElse(n, Vector(n)).map(place(_))))
+      order(l) = order(l).sortBy(n => if (nodes(n).level) -1.0 else mean(beside.getOrElse(n, Vector(n)).map(place(_))))
       number(order(l))
     }
     (0 until Rounds).foreach { _ =>
@@ -30,29 +30,67 @@ final private[explain] class Layers(nodes: Vector[Node], links: Vector[(Int, Int
     order.toVector
   }
 
+  /** The nodes that should stand at one height: chains in which each node has one link to the next. */
+  private val chain: Array[Int] = {
+    val chain = nodes.indices.toArray
+    links.sortBy { case (p, _) => nodes(p).layer }.foreach { case (p, q) =>
+      if (!nodes(p).level && !nodes(q).level && right(p).length == 1 && left(q).length == 1) chain(q) = chain(p)
+    }
+    chain
+  }
+  private val chains: Vector[Vector[Int]] = nodes.indices.toVector.groupBy(chain(_)).toVector.sortBy(_._1).map(_._2)
+
   /** How far down the line through each node is. */
   val y: Vector[Double] = {
     val y = new Array[Double](nodes.length)
-    def settle(l: Int, wish: Int => Double): Unit = order(l).zip(closest(order(l), wish)).foreach { case (n, at) => y(n) = at }
+    def settle(l: Int, wish: Int => Double): Unit =
+      order(l).zip(closest(order(l), wish)).foreach { case (n, at) => y(n) = at }
     def near(beside: Int => Vector[Int])(n: Int): Double = {
-      val others = beside(n)
-      if (nodes(n).level) 0 else if (others.isEmpty) y(n) else mean(others.map(y(_)))
+      val others = beside(n).map(o => (y(o), if (chain(o) == chain(n)) 20.0 else 1.0))
+      if (nodes(n).level) 0
+      else if (others.isEmpty) y(n)
+      else others.map { case (at, weight) => at * weight }.sum / others.map(_._2).sum
     }
     order.indices.foreach(settle(_, _ => 0))
     (0 until Rounds).foreach { _ =>
       order.indices.foreach(settle(_, near(left.getOrElse(_, Vector.empty))))
       order.indices.reverse.foreach(settle(_, near(right.getOrElse(_, Vector.empty))))
-      order.indices.foreach(settle(_, near(n => left.getOrElse(n, Vector.empty) ++ right.getOrElse(n, Vector.empty))))
+      order.indices.foreach(settle(_, near(beside)))
     }
-    y.toVector.map(math.round(_).toDouble)
+    centred(straight(y.toVector.map(math.round(_).toDouble)))
   }
+
+  private def beside(n: Int): Vector[Int] = left.getOrElse(n, Vector.empty) ++ right.getOrElse(n, Vector.empty)
+
+  /** Moves nodes down until each chain is at one height. Chains that change sides may have no such place. */
+  private def straight(y: Vector[Double]): Vector[Double] = {
+    def lowered(before: Vector[Double]): Vector[Double] = {
+      val y = before.toArray
+      chains.foreach { c => val low = c.map(y(_)).max; c.foreach(y(_) = low) }
+      order.foreach(layer => pairs(layer).foreach { case (p, q) => y(q) = math.max(y(q), y(p) + least(p, q)) })
+      y.toVector
+    }
+    val tries = Iterator.iterate(y)(lowered).take(2 * Rounds).toVector
+    if (tries.last == tries(tries.length - 2)) tries.last else y
+  }
+
+  /** A chain that has its layers for itself goes to the middle of what is beside it. */
+  private def centred(y: Vector[Double]): Vector[Double] =
+    chains.filter(_.forall(n => !nodes(n).level && order(nodes(n).layer).length == 1)).foldLeft(y) { (y, c) =>
+      val others = c.flatMap(beside).filter(o => chain(o) != chain(c.head)).map(y(_))
+      if (others.isEmpty) y else c.foldLeft(y)(_.updated(_, math.round((others.min + others.max) / 2).toDouble))
+    }
+
+  private def pairs(layer: Vector[Int]): Vector[(Int, Int)] = layer.zip(layer.drop(1))
+
+  /** The least distance of two nodes that stand one above the other. */
+  private def least(p: Int, q: Int): Double = math.ceil(nodes(p).down + nodes(q).up + Between)
 
   /** The heights of the nodes of a layer that are, in sum of squares, the closest to what they wish and leave room for
     * each: after the least distances are subtracted, an isotonic regression.
     */
   private def closest(layer: Vector[Int], wish: Int => Double): Vector[Double] = {
-    val least = layer.zip(layer.drop(1)).map { case (a, b) => math.ceil(nodes(a).down + nodes(b).up + Between) }
-    val offset = least.scanLeft(0.0)(_ + _)
+    val offset = pairs(layer).map { case (p, q) => least(p, q) }.scanLeft(0.0)(_ + _)
     val blocks = layer.indices.foldLeft(List.empty[Block]) { (done, i) =>
       val weight = if (nodes(layer(i)).level) Heavy else 1.0
       merged(Block((wish(layer(i)) - offset(i)) * weight, weight, 1) :: done)

@@ -61,7 +61,8 @@ final private[explain] class Layout(a: Cea) {
   private def channel(l: Int): Double = {
     val rise = links.collect { case (p, q) if layerOf(p) == l => math.abs(layers.y(p) - layers.y(q)) }.maxOption
     val turns = if (l % 2 == 0) exits.get(l / 2) else entries.get((l + 1) / 2)
-    math.max(16, math.min(56, rise.getOrElse(0.0) * 0.4)) + turns.fold(0.0)(_.length * Lane)
+    val bend = rise.filter(_ > 0).fold(16.0)(r => math.max(16, math.min(56, r * 0.4)) + (if (l % 2 == 0) 0 else Stub))
+    bend + turns.fold(0.0)(_.length * Lane)
   }
   private def layerOf(n: Int): Int = if (n < a.states) layer(n) else steps(n - a.states)._2
 
@@ -109,7 +110,7 @@ final private[explain] class Layout(a: Cea) {
     val between = (layer(t.from) + 1 until layer(t.to)).foldLeft(
       Path(Point(from.x + Radius, from.y)).line(Point(sides(layer(t.from))._2, from.y))
     )((path, l) => path.bend(Point(sides(l)._1, y(t, l))).line(Point(sides(l)._2, y(t, l))))
-    val path = between.bend(Point(sides(layer(t.to))._1, to.y)).line(Point(to.x - Radius, to.y))
+    val path = between.bend(Point(sides(layer(t.to))._1 - Stub, to.y)).line(Point(to.x - Radius, to.y))
     Drawn(t, path, above(t, y(t, 2 * labelled(t) + 1)))
   }
 
@@ -160,6 +161,9 @@ private[explain] object Layout {
   private val Start = 24.0
   private val Corner = 6.0
   private val Lane = 7.0
+
+  /** An arrow is straight before its head. */
+  private val Stub = 8.0
 
   /** @param label
     *   the top left corner

@@ -11,7 +11,7 @@ object Svg {
   def apply(program: Program): String = new Svg(program).draw()
 
   /** The least width for the texts above and below. */
-  private val TextWidth = 440.0
+  private val TextWidth = 460.0
   private val Margin = 12.0
 
   /** From the bottom of a line of text to its baseline. */
@@ -40,11 +40,11 @@ final private class Svg(program: Program) {
 
   /** Only of what there is. */
   private def meanings: Vector[String] = {
-    val event =
-      if (a.transitions.forall(_.label == 0)) "event: the event that an arrow takes"
-      else "event / variable: the event that an arrow takes / the variable that it is bound to"
-    val any = if (a.transitions.exists(Diagram.asked(a, _).isEmpty)) "; any: every event" else ""
-    Vector(event + any, "double circle: a match")
+    val label =
+      if (a.transitions.forall(_.label == 0)) "event: the event it takes"
+      else "event / variable: the event it takes / the variable it is bound to"
+    val any = if (a.transitions.exists(Diagram.asked(a, _).isEmpty)) "any: every event; " else ""
+    Vector(label, s"${any}double circle: a match")
   }
 
   def draw(): String = {
