@@ -42,8 +42,8 @@ final class Drawing(svg: String) {
   }
 
   val whole: Box = {
-    val Array(x, y, w, h) = root.getAttribute("viewBox").split(" ").map(_.toDouble)
-    Box(x, y, x + w, y + h)
+    val b = root.getAttribute("viewBox").split(" ").map(_.toDouble)
+    Box(b(0), b(1), b(0) + b(2), b(1) + b(3))
   }
 
   /** What lies on something else or near the border, in words. Empty for a picture that can be read. */
