@@ -92,7 +92,8 @@ class ExplainSuite extends munit.FunSuite {
     assert(Explain(either).contains(s"  q0 -> q1 (match)  $shown / x\n"), Explain(either))
     assert(Diagram.mermaid(either.cea).contains(s"""|"$shown / x"|"""), Diagram.mermaid(either.cea))
     assert(Svg(either).contains(s"<title>$shown / x</title>"), Svg(either))
-    def conditions(filter: String) = Program(s"SELECT * FROM S WHERE (A AS x ; B AS y) FILTER $filter").conditions.map(_.show)
+    def conditions(filter: String) =
+      Program(s"SELECT * FROM S WHERE (A AS x ; B AS y) FILTER $filter").conditions.map(_.show)
     assertEquals(conditions("x[p OR q]"), Seq("A[p OR q]", "B"))
     assertEquals(conditions("x[(p AND (q)) AND r]"), Seq("A[p AND q AND r]", "B"))
     assertEquals(conditions("x[p OR q] OR y[r]").toSet, Set("A[p OR q]", "A[not (p OR q)]", "B[r]", "B[not (r)]"))

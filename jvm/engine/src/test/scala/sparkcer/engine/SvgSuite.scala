@@ -10,7 +10,7 @@ import sparkcer.engine.testkit.{Case, Drawing, Generators, Properties, Simpler}
 
 /** Pictures of automata: what is in them, and that no label lies on anything else. */
 class SvgSuite extends Properties {
-  override def cases: Int = 300
+  override def cases: Int = 60
 
   implicit private val shrinkQuery: Shrink[Query] = Shrink.withLazyList(Simpler.queries)
 
@@ -51,7 +51,8 @@ class SvgSuite extends Properties {
   }
 
   test("a long condition is broken before AND and after a comma, and never between quotes if it can be helped") {
-    val condition = "TRIP[pickup_zone = 'East Harlem North' AND dropoff_zone IN ('Midwood', 'Gravesend', 'Kew Gardens Hills')]"
+    val condition =
+      "TRIP[pickup_zone = 'East Harlem North' AND dropoff_zone IN ('Midwood', 'Gravesend', 'Kew Gardens Hills')]"
     val picture = drawn(s"SELECT * FROM S WHERE TRIP FILTER $condition")
     val lines = picture.texts.map(_.text).filter(t => condition.contains(t.stripSuffix(" / TRIP")))
     assert(lines.length > 1, lines)
@@ -75,6 +76,17 @@ class SvgSuite extends Properties {
     assert(picture.texts.exists(_.text == "…"))
     assert(picture.whole.bottom - picture.whole.top < 800, picture.whole)
     assert(picture.titles.contains(s"$condition / A"))
+  }
+
+  test("what a picture may not have is found") {
+    def faults(shapes: String) = new Drawing(s"""<svg viewBox="0 0 200 100">$shapes</svg>""").faults
+    val word = """<text x="60" y="50" text-anchor="middle">word</text>"""
+    assertEquals(faults(word), Vector.empty)
+    assertEquals(faults(word + """<path d="M20 20L100 80"/>"""), Vector("'word' lies on an arrow"))
+    assertEquals(faults(word + """<path d="M20 20C20 70 100 70 100 20"/>"""), Vector.empty)
+    assertEquals(faults(word + """<text x="65" y="55">more</text>"""), Vector("'word' lies on 'more'"))
+    assertEquals(faults(word + """<circle cx="90" cy="50" r="18"/>"""), Vector("'word' lies on a state"))
+    assertEquals(faults("""<text x="5" y="50">out</text>"""), Vector("out is near the border or outside"))
   }
 
   test("control characters") {
@@ -127,7 +139,8 @@ class SvgSuite extends Properties {
   }
 
   private def readable(q: Query) = {
-    val faults = Case(q, Vector.empty).program.filter(_.cea.transitions.length <= 400).toVector.flatMap(p => new Drawing(Svg(p)).faults)
+    val program = Case(q, Vector.empty).program.filter(_.cea.transitions.length <= 200)
+    val faults = program.toVector.flatMap(p => new Drawing(Svg(p)).faults)
     faults.isEmpty :| faults.mkString("\n")
   }
 }

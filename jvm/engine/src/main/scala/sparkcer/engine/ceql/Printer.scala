@@ -24,11 +24,11 @@ object Printer {
   def print(f: Formula): String = formula(f, Loosest)
 
   def print(c: Condition): String = c match {
-    case Condition.Holds(x, p)       => s"${variable(x.value)}[${p.sql}]"
-    case Condition.Compare(l, op, r) => s"${operand(l)} ${op.sign} ${operand(r)}"
-    case Condition.Compared(comparison)      => comparison.show
-    case Condition.And(parts)        => parts.map(inParens(_)).mkString(" AND ")
-    case Condition.Or(parts)         => parts.map(inParens(_)).mkString(" OR ")
+    case Condition.Holds(x, p)          => s"${variable(x.value)}[${p.sql}]"
+    case Condition.Compare(l, op, r)    => s"${operand(l)} ${op.sign} ${operand(r)}"
+    case Condition.Compared(comparison) => comparison.show
+    case Condition.And(parts)           => parts.map(inParens(_)).mkString(" AND ")
+    case Condition.Or(parts)            => parts.map(inParens(_)).mkString(" OR ")
   }
 
   def print(o: Operand): String = operand(o)

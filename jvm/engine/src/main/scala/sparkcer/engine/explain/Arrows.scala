@@ -48,7 +48,8 @@ final private[explain] class Arrows(a: Cea) {
   /** They always lead to a column further left, because their target is on the way to their source. */
   val backward: Vector[Arrow] = all.filter(t => column(t.from) > column(t.to))
 
-  /** The longest way from the start, if other ways pass by states of it. Else it is empty, and no way is the main one. */
+  /** The longest way from the start, if other ways pass by states of it. Else it is empty, and no way is the main one.
+    */
   val main: Set[Int] =
     if (forward.forall(t => column(t.to) == column(t.from) + 1)) Set.empty
     else {

@@ -30,18 +30,20 @@ private[explain] object Label {
 
   private val MaxLines = 40
   private val Indent = 2
-  private val Narrowest = 16
+  private val Short = 28
+  private val Narrowest = 20
   private val Widest = 72
 
   /** The lines, and how many of them end at a place where a reader would not pause. */
   final private case class Wrapped(lines: Vector[Line], awkward: Int) {
 
     /** Height counts three times as much as width, because a picture is read from left to right. */
-    def cost: Double = lines.map(_.end).max * Letter / 3 + lines.length * LineHeight + awkward * 25
+    def cost: Double = lines.map(_.end).max * Letter / 3 + lines.length * LineHeight + awkward * 60
   }
 
   private def compact(text: String): Vector[Line] =
-    (math.min(Narrowest, cells(text)) to math.min(Widest, cells(text))).map(wrap(text, _)).minBy(_.cost).lines
+    if (cells(text) <= Short) Vector(Line(text, 0))
+    else (Narrowest to math.min(Widest, cells(text))).map(wrap(text, _)).minBy(_.cost).lines
 
   private def wrap(text: String, most: Int): Wrapped = {
     val lines = Vector.newBuilder[Line]
@@ -59,8 +61,8 @@ private[explain] object Label {
     Wrapped(lines.result(), awkward)
   }
 
-  /** Where to break a text whose first `room` characters fit in the line: preferably before AND, OR or `/` or after a
-    * comma, else at a space, and inside a word if there is no other place.
+  /** Where to break a text whose first `room` characters fit in the line: preferably before AND, OR, `/` or a clause or
+    * after a comma, else at a space, and inside a word if there is no other place.
     */
   private def break(text: String, room: Int): (Int, Boolean) = {
     val quoted = text.scanLeft(false)((in, c) => if (c == '\'' || c == '"' || c == '`') !in else in)
@@ -73,7 +75,8 @@ private[explain] object Label {
       .getOrElse((if (room > 1 && Character.isHighSurrogate(text(room - 1))) room - 1 else room, false))
   }
 
-  private val Pauses = Vector(" AND ", " and ", " OR ", " / ")
+  private val Pauses =
+    Vector(" AND ", " and ", " OR ", " / ", " WHERE ", " PARTITION BY ", " WITHIN ", " CONSUME BY ", " LIMIT ")
 
   /** How many characters fit in a line. */
   private def fitting(text: String, most: Int): Int =

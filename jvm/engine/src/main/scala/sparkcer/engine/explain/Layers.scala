@@ -2,8 +2,8 @@ package sparkcer.engine.explain
 
 import sparkcer.engine.explain.Layers._
 
-/** Places the nodes of a layered graph: the order in each layer, such that few lines cross, and heights, such that lines
-  * are nearly straight and nodes of a layer do not touch.
+/** Places the nodes of a layered graph: the order in each layer, such that few lines cross, and heights, such that
+  * lines are nearly straight and nodes of a layer do not touch.
   *
   * @param links
   *   pairs of nodes in neighbouring layers, the left one first
@@ -15,7 +15,8 @@ final private[explain] class Layers(nodes: Vector[Node], links: Vector[(Int, Int
   /** The nodes of each layer, from top to bottom. */
   val order: Vector[Vector[Int]] = {
     val layers = nodes.indices.toVector.groupBy(nodes(_).layer)
-    val order = Array.tabulate(nodes.map(_.layer).max + 1)(l => layers.getOrElse(l, Vector.empty).sortBy(!nodes(_).level))
+    val order =
+      Array.tabulate(nodes.map(_.layer).max + 1)(l => layers.getOrElse(l, Vector.empty).sortBy(!nodes(_).level))
     val place = new Array[Double](nodes.length)
     def number(layer: Vector[Int]): Unit = layer.indices.foreach(i => place(layer(i)) = (i + 0.5) / layer.length)
     order.foreach(number)
@@ -66,7 +67,9 @@ final private[explain] class Layers(nodes: Vector[Node], links: Vector[(Int, Int
   private def straight(y: Vector[Double]): Vector[Double] = {
     def lowered(before: Vector[Double]): Vector[Double] = {
       val y = before.toArray
-      chains.foreach { c => val low = c.map(y(_)).max; c.foreach(y(_) = low) }
+      chains.foreach { c =>
+        val low = c.map(y(_)).max; c.foreach(y(_) = low)
+      }
       order.foreach(layer => pairs(layer).foreach { case (p, q) => y(q) = math.max(y(q), y(p) + least(p, q)) })
       y.toVector
     }

@@ -6,11 +6,11 @@ import sparkcer.engine.explain.Layout._
 
 /** Where the states, arrows and labels of an automaton stand in a picture.
   *
-  * States stand in columns, and there is a gap between two columns. From left to right, a picture is a column, a channel,
-  * a gap, a channel, a column and so on. In a column and in a gap everything has a row of its own: a state with its loop
-  * and the loop's label, or an arrow that goes through from left to right, with its label above. Only in the channels
-  * do arrows bend and go up or down. Arrows that lead back run below everything else, with their labels at gaps. So no
-  * label lies on an arrow, on a state or on another label.
+  * States stand in columns, and there is a gap between two columns. From left to right, a picture is a column, a
+  * channel, a gap, a channel, a column and so on. In a column and in a gap everything has a row of its own: a state
+  * with its loop and the loop's label, or an arrow that goes through from left to right, with its label above. Only in
+  * the channels do arrows bend and go up or down. Arrows that lead back run below everything else, with their labels at
+  * gaps. So no label lies on an arrow, on a state or on another label.
   */
 final private[explain] class Layout(a: Cea) {
   private val arrows = new Arrows(a)
@@ -77,7 +77,8 @@ final private[explain] class Layout(a: Cea) {
 
   val states: Vector[Point] = Vector.tabulate(a.states)(q => Point(middle(sides(layer(q))), layers.y(q)))
 
-  /** How far down the arrows run that lead back. Those over different columns share a track, and short ones are above. */
+  /** How far down the arrows run that lead back. Those over different columns share a track, and short ones are above.
+    */
   private val track: Map[Arrow, Double] = {
     val short = backward.sortBy(t => (column(t.from) - column(t.to), t.from, t.to))
     val tracks = short.foldLeft(Vector.empty[Vector[Arrow]]) { (done, t) =>
@@ -96,7 +97,8 @@ final private[explain] class Layout(a: Cea) {
   }
 
   /** The arrow that says where a run starts. */
-  val entrance: Path = Path(Point(states(0).x - Radius - Start, states(0).y)).line(Point(states(0).x - Radius, states(0).y))
+  val entrance: Path =
+    Path(Point(states(0).x - Radius - Start, states(0).y)).line(Point(states(0).x - Radius, states(0).y))
 
   private def loop(t: Arrow): Drawn = {
     val c = states(t.from)
@@ -119,7 +121,9 @@ final private[explain] class Layout(a: Cea) {
     val start =
       if (isLowest(t.from)) {
         val dx = if (backward.exists(_.to == t.from)) -7.0 else 0.0
-        Path(foot(from, dx)).line(Point(from.x + dx, low - Corner)).turn(Point(from.x + dx, low), Point(from.x + dx - Corner, low))
+        Path(foot(from, dx))
+          .line(Point(from.x + dx, low - Corner))
+          .turn(Point(from.x + dx, low), Point(from.x + dx - Corner, low))
       } else {
         val x = sides(layer(t.from))._2 + 8 + Lane * exits(column(t.from)).indexOf(t)
         Path(Point(from.x + Radius, from.y))

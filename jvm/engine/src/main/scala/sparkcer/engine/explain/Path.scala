@@ -10,9 +10,9 @@ final private[explain] case class Path(commands: Vector[(Char, Vector[Point])]) 
   private def end: Point = points.last
 
   def line(to: Point): Path = commands match {
-    case _ if to == end                                              => this
+    case _ if to == end                                                  => this
     case before :+ (('L', _)) if points.takeRight(2).forall(_.y == to.y) => Path(before).add('L', to)
-    case _                                                           => add('L', to)
+    case _                                                               => add('L', to)
   }
 
   /** An S from left to right, level at both ends. */

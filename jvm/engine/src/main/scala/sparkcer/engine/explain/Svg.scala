@@ -3,9 +3,9 @@ package sparkcer.engine.explain
 import sparkcer.engine.ceql.Printer
 import sparkcer.engine.evaluate.Program
 
-/** The automaton of a query as an SVG picture that needs nothing else: no `dot`, no script, no font. Above it is the rest
-  * of the query, and below it what the labels mean. It takes the colour of the text around it, so that it shows on light
-  * and on dark.
+/** The automaton of a query as an SVG picture that needs nothing else: no `dot`, no script, no font. Above it is the
+  * rest of the query, and below it what the labels mean. It takes the colour of the text around it, so that it shows on
+  * light and on dark.
   */
 object Svg {
   def apply(program: Program): String = new Svg(program).draw()
@@ -29,7 +29,9 @@ final private class Svg(program: Program) {
   private val corners: Vector[Point] =
     layout.states.flatMap(c => Vector(Point(c.x - Radius, c.y - Radius), Point(c.x + Radius, c.y + Radius))) ++
       layout.entrance.points ++ layout.drawn.flatMap(d => d.path.points ++ d.path.head) ++
-      layout.drawn.flatMap(d => Vector(d.label, Point(d.label.x + d.arrow.label.width, d.label.y + d.arrow.label.height)))
+      layout.drawn.flatMap(d =>
+        Vector(d.label, Point(d.label.x + d.arrow.label.width, d.label.y + d.arrow.label.height))
+      )
 
   private val left = corners.map(_.x).min
   private val width = math.max(corners.map(_.x).max - left, TextWidth)
