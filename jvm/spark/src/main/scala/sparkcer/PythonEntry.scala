@@ -42,6 +42,6 @@ object PythonEntry {
   def typesMustOccur(df: DataFrame, query: String, options: Options): Unit = Types.mustOccur(df, query, options)
 
   def explain(query: String): String = Explanation(query)
-  def svg(query: String): String = Cer.inWords(Svg(Program(query).cea))
+  def svg(query: String): String = Cer.inWords(Svg(Program(query)))
   def mermaid(query: String): String = Cer.inWords(Diagram.mermaid(Program(query).cea))
 }
