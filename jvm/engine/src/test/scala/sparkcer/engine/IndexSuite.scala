@@ -98,14 +98,6 @@ class IndexSuite extends munit.FunSuite {
     }
   }
 
-  test("entries that have left the window are let go of when a substream is told the time") {
-    val query = "SELECT * FROM S WHERE (R AS r ; S AS s) FILTER r.x = s.x WITHIN 500 [t]"
-    val (substream, _) = run(query, "R", 2000, 500, values = 100000)
-    assert(substream.configurations > 400)
-    assert(substream.expire(10000))
-    assertEquals((substream.configurations, substream.nodes, substream.eventsKept), (0, 0, 0))
-  }
-
   private def access(where: String): Vector[String] =
     Program(s"SELECT * FROM S WHERE $where").access.map { case (l, a) => s"${l.show}: ${a.text.takeWhile(_ != ':')}" }
 

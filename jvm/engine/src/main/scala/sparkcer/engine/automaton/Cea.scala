@@ -31,8 +31,6 @@ final class Cea(
   /** The words of a set of states as bits. */
   val words: Int = (states + 63) / 64
 
-  def variables: Set[String] = labels.iterator.flatten.toSet
-
   /** How many events a variable binds in a match: decided on the automaton, so exact but for conditions that exclude
     * each other.
     */

@@ -26,9 +26,6 @@ final class Determinized(construction: Construction, private var maxStates: Int,
   private var classCount = 0
   private val classIds = mutable.HashMap.empty[Words, Int]
 
-  /** Words of a mask. */
-  val maskWords: Int = math.max(1, (construction.cea.conditions.length + 63) / 64)
-
   /** With few conditions a mask is an index. */
   private val small =
     if (construction.cea.conditions.length <= SmallBits) Array.fill(1 << construction.cea.conditions.length)(-1) else null
@@ -37,7 +34,6 @@ final class Determinized(construction: Construction, private var maxStates: Int,
   intern(construction.initial)
 
   def states: Int = stateCount
-  def classes: Int = classCount
 
   /** Is it time to start anew? */
   def full: Boolean = isFull
@@ -83,7 +79,7 @@ final class Determinized(construction: Construction, private var maxStates: Int,
       if (c >= 0) c else { val n = newClass(Array(mask)); byMask(mask) = n; n }
     }
 
-  /** The class of a mask of any length, in `maskWords` words. */
+  /** The class of a mask of any length, in as few words as hold a bit for each condition, but at least one. */
   def classOf(mask: Array[Long]): Int =
     if (mask.length == 1) classOf(mask(0))
     else

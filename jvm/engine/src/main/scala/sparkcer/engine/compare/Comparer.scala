@@ -9,7 +9,7 @@ import sparkcer.engine.state.Bytes
   *
   * "For every choice of events" can only get harder to satisfy, so a comparison that fails once has failed for good.
   */
-sealed abstract private[engine] class Comparer(val first: Int) {
+sealed abstract private[engine] class Comparer {
 
   /** Takes the event in, in these roles, and says whether the comparison still holds. */
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean
@@ -45,7 +45,7 @@ private[engine] object Comparer {
 }
 
 /** `left = right`: each side has one value at the most, or it can hold with no event of the other side. */
-final private[engine] class Equal(first: Int, term: Int) extends Comparer(first) {
+final private[engine] class Equal(first: Int, term: Int) extends Comparer {
   import Comparer.{Left, Right}
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
@@ -68,7 +68,7 @@ final private[engine] class Equal(first: Int, term: Int) extends Comparer(first)
 }
 
 /** `left != right`: the values of each side. */
-final private[engine] class NotEqual(first: Int, term: Int) extends Comparer(first) {
+final private[engine] class NotEqual(first: Int, term: Int) extends Comparer {
   import Comparer.{Left, Right}
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
@@ -104,7 +104,7 @@ final private[engine] class NotEqual(first: Int, term: Int) extends Comparer(fir
 }
 
 /** `left < right` or `left <= right`: the largest left and the smallest right value. */
-final private[engine] class Ordered(first: Int, val term: Int, operator: Operator) extends Comparer(first) {
+final private[engine] class Ordered(first: Int, term: Int, operator: Operator) extends Comparer {
   import Comparer.{Left, Right}
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
@@ -144,7 +144,7 @@ final private[engine] class Ordered(first: Int, val term: Int, operator: Operato
 }
 
 /** PART-BY: the one value. */
-final private[engine] class Same(first: Int, term: Int) extends Comparer(first) {
+final private[engine] class Same(first: Int, term: Int) extends Comparer {
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
     var left = roles
     while (left != 0) {
@@ -161,7 +161,7 @@ final private[engine] class Same(first: Int, term: Int) extends Comparer(first) 
 }
 
 /** A comparison with the preceding event: its value. */
-final private[engine] class Consecutive(first: Int, term: Int, operator: Operator) extends Comparer(first) {
+final private[engine] class Consecutive(first: Int, term: Int, operator: Operator) extends Comparer {
   private val byBytes = operator == Operator.Equal || operator == Operator.NotEqual
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
@@ -185,7 +185,7 @@ final private[engine] class Consecutive(first: Int, term: Int, operator: Operato
 }
 
 /** Any expression, on the events themselves: of all choices those with the new event are tested. */
-final private[engine] class Expression(first: Int, number: Int, comparison: Comparison.Expression) extends Comparer(first) {
+final private[engine] class Expression(first: Int, number: Int, comparison: Comparison.Expression) extends Comparer {
   private val variables = comparison.variables.length
   private val arity = variables + (if (comparison.previous) 1 else 0)
   private val chosen = new Array[Int](arity)

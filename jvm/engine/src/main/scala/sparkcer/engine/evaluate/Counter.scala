@@ -136,7 +136,7 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
     }
 
   /** Forgets what lies before `bound`. */
-  def expire(bound: Long): Unit = {
+  private def expire(bound: Long): Unit = {
     while (base != top && times(base & mask) < bound) { front(base & mask) = null; base += 1 }
     if (base - middle > 0) turn()
   }

@@ -56,6 +56,7 @@ final private[evaluate] class Cursor extends Matches {
   def event(i: Int): Int = pathEvents(i)
   def label(i: Int): Int = pathLabels(i)
 
+  /** Goes back to before the first match. */
   def rewind(): Unit = { nextHead = 0; stacked = 0 }
 
   def next(): Boolean =

@@ -144,10 +144,6 @@ final class Evaluator(
   private[evaluate] def noteState(i: Int): Int = noteStates(i)
   private[evaluate] def noteNode(i: Int): Int = noteNodes(i)
   private[evaluate] def noteLabel(i: Int): Int = noteLabels(i)
-
-  /** How many determinized states and event classes are known. */
-  def states: Int = automaton.states
-  def classes: Int = automaton.classes
 }
 
 object Evaluator {

@@ -10,9 +10,6 @@ trait Matches {
   /** Moves to the next match; false after the last. */
   def next(): Boolean
 
-  /** Goes back to before the first match. */
-  def rewind(): Unit
-
   /** The events at the ends of the interval. */
   def start: Int
   def end: Int
@@ -28,7 +25,6 @@ final private[evaluate] class Limited(all: Matches, limit: Long) extends Matches
   private var shown = 0L
 
   def next(): Boolean = { shown += 1; shown <= limit && all.next() }
-  def rewind(): Unit = { shown = 0; all.rewind() }
   def start: Int = all.start
   def end: Int = all.end
   def length: Int = all.length

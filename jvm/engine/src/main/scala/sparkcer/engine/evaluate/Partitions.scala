@@ -17,8 +17,6 @@ final class Partitions(val evaluator: Evaluator) {
 
   def size: Int = byKey.size
 
-  def get(key: Array[Byte]): Option[Substream] = byKey.get(new Bytes(key))
-
   def getOrCreate(key: Array[Byte]): Substream =
     byKey.getOrElseUpdate(new Bytes(key), evaluator.newSubstream())
 
@@ -29,13 +27,6 @@ final class Partitions(val evaluator: Evaluator) {
     }
 
   def foreach(f: (Array[Byte], Substream) => Unit): Unit = byKey.foreach { case (k, s) => f(k.array, s) }
-
-  /** Removes the substreams that can have no part in a match that starts at `bound` or later, and says how many. */
-  def expire(bound: Long): Int = {
-    val dead = byKey.iterator.collect { case (k, s) if s.expire(bound) => k.array }.toVector
-    dead.foreach(remove)
-    dead.length
-  }
 
   /** Everything, as the first piece. */
   def save(): Array[Byte] = piece(byKey.iterator, full = true)

@@ -36,8 +36,6 @@ final private[evaluate] class Runs(evaluator: Evaluator, events: Events, tecs: T
   /** How many entries were alive when they were last looked at. */
   private var swept = 0
 
-  def size: Int = entries.size
-
   /** How many entries events have looked at, ever. */
   var looks = 0L
 

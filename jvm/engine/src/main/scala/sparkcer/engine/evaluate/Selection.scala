@@ -76,7 +76,6 @@ final private[evaluate] class Selection(cursor: Cursor, strategy: Strategy, dist
   }
 
   def next(): Boolean = { at += 1; at < kept.length }
-  def rewind(): Unit = at = -1
   def start: Int = kept(at).start
   def end: Int = cursor.end
   def length: Int = kept(at).events.length

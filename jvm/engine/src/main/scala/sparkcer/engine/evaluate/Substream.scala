@@ -48,8 +48,7 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
   private val runs = if (evaluator.machine != null) new Runs(evaluator, events, tecs) else null
   private val plain = counter == null && runs == null
 
-  /** The time and the payload of an event of a match. In a window of events the time is the position. */
-  def time(event: Int): Long = events.time(event)
+  /** The payload of an event of a match. */
   def payload(event: Int): Array[Byte] = events.payload(event)
 
   /** Reads the next event and says whether it closes a match; then `evaluator.matches` has them.
@@ -257,20 +256,6 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
     if (counter != null) counter.replay(cls => evaluator.automaton.classOf(old.maskOf(cls)))
   }
 
-  /** Forgets what cannot be part of a match that ends at or after the time that `bound` belongs to; says whether
-    * nothing is left.
-    */
-  def expire(bound: Long): Boolean = {
-    settle()
-    if (countWindow < 0 && events.expire(bound)) {
-      tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
-      if (runs != null) runs.sweep()
-    }
-    if (countWindow < 0 && counter != null) counter.expire(bound)
-    if (eventsKept == 0 && countWindow < 0) forget()
-    eventsKept == 0
-  }
-
   /** Bytes of the owner's that are saved with the substream. */
   def attachment: Array[Byte] = attached
   def attach(bytes: Array[Byte]): Unit = { attached = bytes; dirty = true }
@@ -339,9 +324,6 @@ final class Substream private[evaluate] (evaluator: Evaluator, private[evaluate]
 
   /** How many entries events have looked at one by one, where events are compared. */
   def looks: Long = if (runs == null) 0L else runs.looks
-
-  /** How many different partial matches are told apart by what they compare; 0 where nothing is compared. */
-  def configurations: Int = if (runs == null) 0 else runs.size
   def eventsKept: Int = if (counter == null) events.size else counter.size
 
   /** About how much memory it takes. */
