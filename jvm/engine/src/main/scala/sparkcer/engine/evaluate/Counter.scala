@@ -37,7 +37,7 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
   private val rows = new Matrix
 
   /** States with runs in them, or that may have. */
-  private var active = Array(1L)
+  var active: Array[Long] = Array(1L)
 
   /** Columns for states that are still to be read, see `push`. */
   private var noted = List.empty[(Int, Array[Long])]

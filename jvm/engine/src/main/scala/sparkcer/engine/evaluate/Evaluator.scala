@@ -21,12 +21,12 @@ import sparkcer.engine.compare.{EventValues, Machine, Now}
   * | 003, Algorithm 1                | here                                                              |
   * |:--------------------------------|:------------------------------------------------------------------|
   * | `Δ`, made I/O-deterministic     | [[Determinized]], deterministic on labels                         |
-  * | `T`, union-lists                | `Substream.entries`, a heap of the [[Tecs]] for each active state |
+  * | `T`, union-lists                | entries of a [[Substream]], a heap of the [[Tecs]] for each state  |
   * | `new-bottom`, `extend`, `union` | `Tecs.start`, `Tecs.extend`, `Tecs.union`                         |
   * | OUTPUT, ENUMERATE               | [[Matches]]                                                       |
   *
   * @param values
-  *   for a query that compares events (`program.comparisons`): their values. Its substreams have [[Runs]] in place of entries
+  *   for a query that compares events (`program.comparisons`): their values. Its substreams have configurations in place of states
   */
 final class Evaluator(
     val program: Program,
@@ -54,7 +54,7 @@ final class Evaluator(
   private def newAutomaton() = new Determinized(program.construction, limits.states, limits.bytes)
 
   def newSubstream(): Substream = {
-    val s = new Substream(this, substreams.length)
+    val s = Substream(this, substreams.length)
     substreams += s
     s
   }
