@@ -36,7 +36,7 @@ final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], re
     * it may do needs certain values in certain registers, or it may do it whatever they are.
     */
   private def decide(cls: Int, maskOf: Int => Array[Long]): Verdict =
-    if (machine.notices(flag)) Scan
+    if (machine.changesAlways(flag)) Scan
     else {
       val probes = mutable.LinkedHashSet.empty[(Int, ArraySeq[Int], ArraySeq[Int])]
       val always = cells.indices.exists { i =>

@@ -3,7 +3,7 @@ package sparkcer.engine.evaluate
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 
-import sparkcer.engine.automaton.{Cea, ComparisonUse, Construction, EventCondition, Registers, Strict, Subsets, Threats}
+import sparkcer.engine.automaton.{Cea, ComparisonUse, Construction, EventCondition, Registers, StrategyRules}
 import sparkcer.engine.ceql.{Comparison, Term}
 
 /** What the numbers in saved state mean. State holds the numbers of automaton states, of conditions (the bits of an event's
@@ -34,10 +34,10 @@ private[evaluate] object Digest {
     lines.mkString("\n")
   }
 
-  private def runs(c: Construction): String = c match {
-    case _: Subsets => "subsets"
-    case _: Strict  => "strict"
-    case _: Threats => "threats"
+  private def runs(c: Construction): String = c.rules match {
+    case StrategyRules.Subsets    => "subsets"
+    case StrategyRules.Strict     => "strict"
+    case _: StrategyRules.Threats => "threats"
   }
 
   private def condition(g: EventCondition): String =

@@ -2,7 +2,7 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.automaton.{Cea, Compiler, Construction, EventCondition, Multiplicity}
 import sparkcer.engine.ceql._
-import sparkcer.engine.compare.{Access, Machine, Numbering}
+import sparkcer.engine.compare.{Access, AccessPlan, Machine, Numbering}
 
 /** A query, compiled: what is asked of each event (`cea.conditions`, one bit each), what is done with the answers, and what
   * comes out. It is immutable and shared by all evaluators.
@@ -44,8 +44,8 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
 
   /** How each test of several events is done, for people. */
   def access: Vector[(Comparison, Access)] = {
-    val machine = newMachine()
-    cea.comparisons.indices.map(i => (cea.comparisons(i), machine.access(i))).distinct.toVector
+    val plan = new AccessPlan(newMachine())
+    cea.comparisons.indices.map(i => (cea.comparisons(i), plan(i))).distinct.toVector
   }
 
   private[evaluate] def newMachine(): Machine = new Machine(cea, strategy, distinct, limit.isDefined, numbering)
@@ -53,7 +53,7 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   /** Can matches be counted as runs of the automaton, without looking at them? */
   private[evaluate] lazy val countsRuns: Boolean = counts && !selects && !distinct && comparisons.isEmpty
 
-  private[engine] val construction: Construction = Construction(cea, strategy)
+  private[engine] val construction: Construction = new Construction(cea, strategy)
 
   /** Programs with the same digest read each other's saved state. */
   def digest: String = Digest(this)
