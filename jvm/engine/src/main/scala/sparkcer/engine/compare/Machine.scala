@@ -155,7 +155,7 @@ final private[engine] class Machine(
     true
   }
 
-  /** For each set of a configuration. */
+  /** The successors of each set of a configuration. They are reused. */
   private val successors = Array.fill(3)(new CellSuccessors(cea.labels.length))
 
   private def several(c: Configuration, cls: Int, maskOf: Int => Array[Long], now: Now, found: Found): Unit = {
