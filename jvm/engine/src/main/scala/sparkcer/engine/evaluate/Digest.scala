@@ -13,13 +13,13 @@ import sparkcer.engine.ceql.{Comparison, Term}
   * The digest is written to checkpoints. So it must not depend on text that is shown to users, nor on the order or the
   * hash of a set, and the words in it (`guard`, `checks`) stay as they were in the first version.
   */
-private[evaluate] object Digest {
+private[engine] object Digest {
 
   /** 32 hexadecimal digits. */
   def apply(program: Program): String =
     MessageDigest.getInstance("SHA-256").digest(text(program).getBytes(UTF_8)).take(16).map(b => f"$b%02x").mkString
 
-  private[evaluate] def text(program: Program): String = {
+  private[engine] def text(program: Program): String = {
     val cea = program.cea
     val live = Registers(cea).live
     val lines = Vector(

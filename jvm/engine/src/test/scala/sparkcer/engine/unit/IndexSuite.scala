@@ -1,4 +1,4 @@
-package sparkcer.engine
+package sparkcer.engine.unit
 
 import scala.util.Random
 

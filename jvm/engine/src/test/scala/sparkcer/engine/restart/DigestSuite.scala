@@ -1,4 +1,6 @@
-package sparkcer.engine.evaluate
+package sparkcer.engine.restart
+
+import sparkcer.engine.evaluate.{Digest, Program}
 
 /** What stands in checkpoints about a query. */
 class DigestSuite extends munit.FunSuite {

@@ -1,4 +1,4 @@
-package sparkcer.engine
+package sparkcer.engine.unit
 
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.explain.{Diagram, Explain, Svg}

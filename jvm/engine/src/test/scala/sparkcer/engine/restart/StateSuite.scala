@@ -1,4 +1,4 @@
-package sparkcer.engine
+package sparkcer.engine.restart
 
 import org.scalacheck.{Arbitrary, Gen, Prop, Shrink}
 import org.scalacheck.Prop.{forAll, propBoolean}
