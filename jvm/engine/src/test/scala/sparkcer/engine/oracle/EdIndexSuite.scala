@@ -1,8 +1,8 @@
-package sparkcer.engine
+package sparkcer.engine.oracle
 
 import sparkcer.engine.testkit.Harness
 
-/** The examples of 002, Section 6, on the list of its Figure 3 (rebuilt from what the text says of it): which of the
+/** The examples of chain-CEA, Section 6, on the list of its Figure 3 (rebuilt from what the text says of it): which of the
   * events before are totally different from a tuple. Positions from 1, as there.
   */
 class EdIndexSuite extends munit.FunSuite {

@@ -1,5 +1,6 @@
-package sparkcer.engine.ceql
+package sparkcer.engine.unit
 
+import sparkcer.engine.ceql.CeqlException
 import sparkcer.engine.evaluate.Program
 
 /** The exact text of errors: where, what was expected, what was found, and what was probably meant. */

@@ -1,4 +1,6 @@
-package sparkcer.engine.ceql
+package sparkcer.engine.unit
+
+import sparkcer.engine.ceql.{CeqlException, Parameters, Parser, Printer, Query}
 
 class ParametersSuite extends munit.FunSuite {
   private def bound(clauses: String, values: (String, BigDecimal)*): Query =

@@ -1,4 +1,4 @@
-package sparkcer.engine
+package sparkcer.engine.unit
 
 import scala.util.Random
 
@@ -96,14 +96,6 @@ class IndexSuite extends munit.FunSuite {
       val sizes = Seq(4000, 16000).map(n => run(s"$query WITHIN 200 [t]", types, n, 200, values = 100000)._2)
       assert(sizes(1) <= 1.5 * sizes(0), s"$query: ${sizes.mkString(" and then ")} bytes")
     }
-  }
-
-  test("entries that have left the window are let go of when a substream is told the time") {
-    val query = "SELECT * FROM S WHERE (R AS r ; S AS s) FILTER r.x = s.x WITHIN 500 [t]"
-    val (substream, _) = run(query, "R", 2000, 500, values = 100000)
-    assert(substream.configurations > 400)
-    assert(substream.expire(10000))
-    assertEquals((substream.configurations, substream.nodes, substream.eventsKept), (0, 0, 0))
   }
 
   private def access(where: String): Vector[String] =

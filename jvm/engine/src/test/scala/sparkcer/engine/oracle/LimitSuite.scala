@@ -1,4 +1,4 @@
-package sparkcer.engine
+package sparkcer.engine.oracle
 
 import org.scalacheck.{Arbitrary, Gen, Prop}
 import org.scalacheck.Prop.{forAll, propBoolean}

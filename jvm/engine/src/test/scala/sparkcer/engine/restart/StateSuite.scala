@@ -1,4 +1,4 @@
-package sparkcer.engine
+package sparkcer.engine.restart
 
 import org.scalacheck.{Arbitrary, Gen, Prop, Shrink}
 import org.scalacheck.Prop.{forAll, propBoolean}
@@ -117,8 +117,8 @@ abstract class CutAnywhere(generator: Gen[Case]) extends Properties {
   }
 
   property("a stream may be cut anywhere") {
-    forAll { (c: Case, plan: List[Action], expire: Boolean, tiny: Boolean) =>
-      val options = Harness.Options(if (tiny) Evaluator.Limits(states = 2) else Evaluator.Limits(), expire = expire)
+    forAll { (c: Case, plan: List[Action], remove: Boolean, tiny: Boolean) =>
+      val options = Harness.Options(if (tiny) Evaluator.Limits(states = 2) else Evaluator.Limits(), remove = remove)
       c.program.fold(Prop.undecided) { program =>
         val found = cut(new Harness(program, options), c.events.zip(plan))
         val right = Harness.run(program, c.events)

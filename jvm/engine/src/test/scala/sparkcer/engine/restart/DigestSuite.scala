@@ -1,4 +1,6 @@
-package sparkcer.engine.evaluate
+package sparkcer.engine.restart
+
+import sparkcer.engine.evaluate.{Digest, Program}
 
 /** What stands in checkpoints about a query. */
 class DigestSuite extends munit.FunSuite {
@@ -9,17 +11,17 @@ class DigestSuite extends munit.FunSuite {
       text("SELECT x FROM S WHERE (A AS x ; S>B AS y) FILTER x[p > 1] AND x.p < y.p"),
       """runs subsets All
         |distinct false selects false counts false
-        |condition {} 1'A' holds {5'p > 1'} fails {} negated false
-        |condition {1'S'} 1'B' holds {} fails {} negated false
+        |guard {} 1'A' holds {5'p > 1'} fails {} negated false
+        |guard {1'S'} 1'B' holds {} fails {} negated false
         |label {}
         |label {1'x'}
         |compare 1'x'.1'p' < 1'y'.1'p'
         |state 0 final false live []
         |state 1 final false live [0]
         |state 2 final true live []
-        |from 0 conditions [0] label 1 to 1 uses [0/1/true] resets [0]
-        |from 1 conditions [-1] label 0 to 1 uses [] resets []
-        |from 1 conditions [1] label 0 to 2 uses [0/2/true] resets []""".stripMargin
+        |from 0 guards [0] label 1 to 1 checks [0/1/true] resets [0]
+        |from 1 guards [-1] label 0 to 1 checks [] resets []
+        |from 1 guards [1] label 0 to 2 checks [0/2/true] resets []""".stripMargin
     )
   }
 

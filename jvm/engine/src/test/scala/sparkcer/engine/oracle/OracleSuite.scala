@@ -1,4 +1,4 @@
-package sparkcer.engine
+package sparkcer.engine.oracle
 
 import org.scalacheck.{Arbitrary, Gen, Prop}
 import org.scalacheck.Prop.{forAll, propBoolean}
@@ -34,8 +34,8 @@ abstract class AgainstDefinition(generator: Gen[Case]) extends Properties {
     forAll((c: Case) => agrees(c, Harness.Options(drop = true)))
   }
 
-  property("a substream that is told the time, or let go of when it is empty, finds the same") {
-    forAll((c: Case) => agrees(c, Harness.Options(expire = true)))
+  property("keys whose window has passed can be removed") {
+    forAll((c: Case) => agrees(c, Harness.Options(remove = true)))
   }
 
   property("a cache of one to four states, rebuilt at almost every event, finds the same") {

@@ -1,4 +1,4 @@
-package sparkcer.engine
+package sparkcer.engine.oracle
 
 import java.nio.file.{Files, Path, Paths}
 

@@ -1,6 +1,6 @@
-package sparkcer.engine
+package sparkcer.engine.unit
 
-import sparkcer.engine.evaluate.{Evaluator, Program}
+import sparkcer.engine.evaluate.Program
 import sparkcer.engine.explain.{Diagram, Explain, Svg}
 
 class ExplainSuite extends munit.FunSuite {
@@ -32,16 +32,6 @@ class ExplainSuite extends munit.FunSuite {
         |Cost
         |  an event can close as many matches as there are events in the window
         |  the automaton has 2 determinized states at the most when it runs""".stripMargin
-    )
-  }
-
-  test("what was met so far") {
-    val evaluator = new Evaluator(pair)
-    val substream = evaluator.newSubstream()
-    Seq(1L, 0L, 2L).foreach(mask => substream.read(evaluator.classOf(mask), 0, -30, null): Unit)
-    assert(
-      Explain(evaluator).endsWith("So far\n  2 determinized states and 3 classes of events met"),
-      Explain(evaluator)
     )
   }
 

@@ -1,4 +1,6 @@
-package sparkcer.engine.ceql
+package sparkcer.engine.unit
+
+import sparkcer.engine.ceql.Conjuncts
 
 /** Where a condition comes apart. What Spark's own parser says of such texts is in the Spark layer's suite. */
 class ConjunctsSuite extends munit.FunSuite {

@@ -1,4 +1,4 @@
-package sparkcer.engine
+package sparkcer.engine.oracle
 
 import org.scalacheck.{Gen, Prop, Shrink}
 import org.scalacheck.Prop.{forAll, propBoolean}

@@ -1,5 +1,6 @@
-package sparkcer.engine.ceql
+package sparkcer.engine.unit
 
+import sparkcer.engine.ceql.CeqlException
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.testkit.Harness
 

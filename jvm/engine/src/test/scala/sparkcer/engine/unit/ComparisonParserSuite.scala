@@ -1,5 +1,6 @@
-package sparkcer.engine.ceql
+package sparkcer.engine.unit
 
+import sparkcer.engine.ceql.{Comparison, Comparisons, Condition, Formula, Name, Operand, Operator, Parser, PartKey, Printer, Term}
 import sparkcer.engine.ceql.Condition.{And, Compare, Compared}
 import sparkcer.engine.ceql.Formula._
 import sparkcer.engine.ceql.Operand.{Attribute, Binary, Call, Literal, Negative}

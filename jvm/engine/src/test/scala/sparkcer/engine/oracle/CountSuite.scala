@@ -1,4 +1,4 @@
-package sparkcer.engine
+package sparkcer.engine.oracle
 
 import org.scalacheck.{Arbitrary, Gen, Prop}
 import org.scalacheck.Prop.{forAll, propBoolean}
@@ -61,8 +61,8 @@ abstract class CountsAgainstDefinition(generator: Gen[Case]) extends Properties 
     forAll((c: Case, plain: Boolean) => agrees(counting(c, plain), Harness.Options()))
   }
 
-  property("with events dropped and substreams told the time") {
-    forAll((c: Case, plain: Boolean) => agrees(counting(c, plain), Harness.Options(drop = true, expire = true)))
+  property("with events dropped, and keys removed whose window has passed") {
+    forAll((c: Case, plain: Boolean) => agrees(counting(c, plain), Harness.Options(drop = true, remove = true)))
   }
 
   property("with a cache of one to four states") {
