@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.StructType
 
 import sparkcer.views.ViewsException
 import sparkcer.views.catalog.{Catalog, Part, Table}
-import sparkcer.views.statement.{Lexer, Query, Reference, References}
+import sparkcer.views.statement.{Query, Reference, References, StatementLexer}
 import sparkcer.views.store.Storage
 
 /** Runs the queries of statements: Spark's parser reads them, and the part references become the rows of the parts. */
@@ -41,7 +41,7 @@ private[views] final class Queries(spark: SparkSession, storage: Storage) {
 
   /** A query of the user's: tables and views by name, with all their parts, or by number. */
   def adHoc(catalog: Catalog, text: String): DataFrame = {
-    val query = References(text, Lexer(text), None, "query")
+    val query = References(text, StatementLexer(text), None, "query")
     def whole(name: String) = catalog.find(name).map(t => relation(t.name, t, t.parts, timestamps = true))
     val parts = query.references.map(r => r.key -> r).toMap
     inWords("", "query") {

@@ -1,5 +1,6 @@
 package sparkcer.views.statement
 
+import sparkcer.engine.ceql.Token
 import sparkcer.views.ViewsException
 
 /** Finds the part references of a query, which stand where a relation can: after FROM, JOIN or TABLE, and after a comma
@@ -23,7 +24,7 @@ private[views] object References {
       done = to
     }
     sql ++= text.substring(done, tokens.last.end)
-    val timestamps = tokens.exists(_.name.exists(_.equalsIgnoreCase(PartTimestamp)))
+    val timestamps = tokens.exists(t => t.isName && t.text.equalsIgnoreCase(PartTimestamp))
     Query(sql.toString, found.map(_._1), timestamps, variable.getOrElse(""), clause)
   }
 
@@ -39,22 +40,22 @@ private[views] object References {
     val starts = Vector.newBuilder[Int]
     tokens.zipWithIndex.foreach { case (t, at) =>
       val level = levels.head
-      val first = at == 0 || tokens(at - 1).isSign("(")
+      val first = at == 0 || tokens(at - 1).isSymbol("(")
       val was = expected
       expected = false
-      if (t.isSign("(")) {
+      if (t.isSymbol("(")) {
         levels = new Level(was, was) :: levels
         expected = was
-      } else if (t.isSign(")")) { if (levels.tail.nonEmpty) levels = levels.tail }
-      else if (t.isSign(",")) expected = level.from
-      else if (t.is("SELECT")) { level.query = true; level.from = false }
-      else if (t.is("FROM")) {
-        val distinct = at > 1 && tokens(at - 1).is("DISTINCT") && (tokens(at - 2).is("IS") || tokens(at - 2).is("NOT"))
+      } else if (t.isSymbol(")")) { if (levels.tail.nonEmpty) levels = levels.tail }
+      else if (t.isSymbol(",")) expected = level.from
+      else if (t.isWord("SELECT")) { level.query = true; level.from = false }
+      else if (t.isWord("FROM")) {
+        val distinct = at > 1 && tokens(at - 1).isWord("DISTINCT") && (tokens(at - 2).isWord("IS") || tokens(at - 2).isWord("NOT"))
         if ((level.query || first) && !distinct) { level.from = true; level.query = true; expected = true }
-      } else if (t.is("JOIN") || t.is("TABLE")) expected = true
-      else if (was && t.is("LATERAL")) expected = true
-      else if (Ends.exists(t.is)) level.from = false
-      else if (was && t.name.isDefined) starts += at
+      } else if (t.isWord("JOIN") || t.isWord("TABLE")) expected = true
+      else if (was && t.isWord("LATERAL")) expected = true
+      else if (Ends.exists(t.isWord)) level.from = false
+      else if (was && t.isName) starts += at
     }
     starts.result()
   }
@@ -85,28 +86,28 @@ private[views] object References {
       variable: Option[String],
       clause: String
   ): Option[(Reference, Int, Int)] =
-    if (!tokens.lift(at + 1).exists(_.isSign("["))) None
+    if (!tokens.lift(at + 1).exists(_.isSymbol("["))) None
     else {
       val name = tokens(at)
       def fail(where: Int, problem: String): Nothing =
-        throw ViewsException.definition(s"In the $clause, ${Lexer.place(text, where)}: $problem.")
-      val close = tokens.indexWhere(_.isSign("]"), at)
-      if (close < 0) fail(name.start, s"the ] of ${name.text}[ is missing")
+        throw ViewsException.definition(s"In the $clause, ${StatementLexer.place(text, where)}: $problem.")
+      val close = tokens.indexWhere(_.isSymbol("]"), at)
+      if (close < 0) fail(name.start, s"the ] of ${text.substring(name.start, name.end)}[ is missing")
       val inside = tokens.slice(at + 2, close)
       val whole = text.substring(name.start, tokens(close).end)
-      val dots = inside.indexWhere(_.isSign(".."))
+      val dots = inside.indexWhere(_.isSymbol(".."))
       val (low, high) = if (dots < 0) (inside, inside) else (inside.take(dots), inside.drop(dots + 1))
       def subscript(part: Vector[Token]) = Subscript.parse(part, variable) match {
         case Right(s)       => s
         case Left((p, why)) => fail(if (p == 0) name.start else p, s"the subscript of $whole: $why")
       }
       val r = Reference(
-        name.name.get,
+        name.text,
         subscript(low),
         subscript(high),
         whole,
         whole.stripSuffix("]"),
-        Lexer.place(text, name.start)
+        StatementLexer.place(text, name.start)
       )
       Some((r, name.start, tokens(close).end))
     }

@@ -1,6 +1,6 @@
 package sparkcer.views.statement
 
-import sparkcer.engine.ceql.CeqlException
+import sparkcer.engine.ceql.{CeqlException, Token}
 
 /** A stretch of a statement's text, which knows its place, so that every refusal can show it. */
 final private[views] case class SqlSpan(statement: String, start: Int, end: Int) {
@@ -16,18 +16,18 @@ final private[views] case class SqlSpan(statement: String, start: Int, end: Int)
 
 /** A token of SQL and its place in the statement. */
 final private[views] case class SqlToken(token: Token, span: SqlSpan) {
-  def text: String = token.text
-  def is(word: String): Boolean = token.is(word)
+  def text: String = span.text
+  def is(word: String): Boolean = token.isWord(word)
   def opens: Boolean = token.opens
   def closes: Boolean = token.closes
-  def isName: Boolean = token.name.isDefined
+  def isName: Boolean = token.isName
 
   /** Without its backticks. */
-  def name: String = token.name.getOrElse(text)
+  def name: String = token.text
 }
 
 private[views] object SqlToken {
-  def of(span: SqlSpan): Vector[SqlToken] = Lexer(span.text).map(t => SqlToken(t, span.part(t.start, t.end)))
+  def of(span: SqlSpan): Vector[SqlToken] = StatementLexer(span.text).map(t => SqlToken(t, span.part(t.start, t.end)))
 
   /** The tokens outside of all parentheses, brackets and CASE … END. */
   def outer(tokens: Vector[SqlToken]): Vector[SqlToken] = {

@@ -1,5 +1,6 @@
 package sparkcer.views.statement
 
+import sparkcer.engine.ceql.Token
 import sparkcer.internal.bind.Durations
 import sparkcer.views.ViewsException
 
@@ -18,23 +19,23 @@ private[views] object StatementParser {
       word(n, "FROM") && (word(n + 2, "PATTERN") && sign(n + 3, "[") || sign(n + 2, "[") && word(n + 3, "WINDOW"))
     }
 
-    private def word(at: Int, text: String) = tokens.lift(at).exists(_.is(text))
-    private def sign(at: Int, text: String) = tokens.lift(at).exists(_.isSign(text))
+    private def word(at: Int, text: String) = tokens.lift(at).exists(_.isWord(text))
+    private def sign(at: Int, text: String) = tokens.lift(at).exists(_.isSymbol(text))
   }
 
   /** The statements of a text. They end with a semicolon, or where another CREATE VIEW begins. */
   def split(text: String): Vector[Piece] = {
-    val tokens = Lexer(text)
+    val tokens = StatementLexer(text)
     var depth = 0
     var from = 0
     val bounds = Vector.newBuilder[(Int, Int)]
     tokens.zipWithIndex.foreach { case (t, at) =>
       if (t.opens) depth += 1
       else if (t.closes) depth -= 1
-      else if (depth == 0 && t.isSign(";")) {
+      else if (depth == 0 && t.isSymbol(";")) {
         bounds += ((from, at))
         from = at + 1
-      } else if (depth == 0 && at > from && t.is("CREATE") && tokens.lift(at + 1).exists(_.is("VIEW"))) {
+      } else if (depth == 0 && at > from && t.isWord("CREATE") && tokens.lift(at + 1).exists(_.isWord("VIEW"))) {
         bounds += ((from, at))
         from = at
       }
@@ -42,7 +43,7 @@ private[views] object StatementParser {
     bounds += ((from, tokens.length))
     bounds.result().filter { case (a, b) => a < b }.map { case (a, b) =>
       val body = text.substring(tokens(a).start, tokens(b - 1).end)
-      Piece(body, Lexer(body))
+      Piece(body, StatementLexer(body))
     }
   }
 
@@ -63,7 +64,7 @@ private[views] final class StatementParser(piece: StatementParser.Piece) {
     val i = head(name, "INITIALIZE")
     val updateAt = clauseAt(
       at,
-      (t, n) => t.is("UPDATE") && (isHead(n, name) || tokens.lift(n).exists(_.is("VIEW")) && isHead(n + 1, name))
+      (t, n) => t.isWord("UPDATE") && (isHead(n, name) || tokens.lift(n).exists(_.isWord("VIEW")) && isHead(n + 1, name))
     )
     if (updateAt < 0)
       fail(tokens.last.end, s"UPDATE $name[j] AS … is missing: it says how each part after the first is made")
@@ -71,7 +72,7 @@ private[views] final class StatementParser(piece: StatementParser.Piece) {
     at = updateAt + 1
     accept("VIEW")
     val j = head(name, "UPDATE")
-    val lengthAt = clauseAt(at, (t, n) => t.is("PARTITION") && tokens.lift(n).exists(_.is("LENGTH")))
+    val lengthAt = clauseAt(at, (t, n) => t.isWord("PARTITION") && tokens.lift(n).exists(_.isWord("LENGTH")))
     if (lengthAt < 0)
       fail(
         tokens.last.end,
@@ -95,7 +96,7 @@ private[views] final class StatementParser(piece: StatementParser.Piece) {
   }
 
   private def isHead(n: Int, name: String): Boolean =
-    tokens.lift(n).flatMap(_.name).exists(_.equalsIgnoreCase(name)) && tokens.lift(n + 1).exists(_.isSign("["))
+    nameAt(n).exists(_.equalsIgnoreCase(name)) && tokens.lift(n + 1).exists(_.isSymbol("["))
 
   /** The first place outside brackets where a clause begins. */
   private def clauseAt(from: Int, begins: (Token, Int) => Boolean): Int = {
@@ -132,17 +133,19 @@ private[views] final class StatementParser(piece: StatementParser.Piece) {
       )
   }
 
+  private def nameAt(n: Int): Option[String] = tokens.lift(n).filter(_.isName).map(_.text)
+
   private def here: Int = tokens.lift(at).fold(tokens.last.end)(_.start)
 
-  private def accept(word: String): Unit = if (tokens.lift(at).exists(_.is(word))) at += 1
+  private def accept(word: String): Unit = if (tokens.lift(at).exists(_.isWord(word))) at += 1
 
   private def expect(word: String): Unit =
-    if (tokens.lift(at).exists(_.is(word))) at += 1 else fail(here, s"$word is missing")
+    if (tokens.lift(at).exists(_.isWord(word))) at += 1 else fail(here, s"$word is missing")
 
   private def sign(text: String): Unit =
-    if (tokens.lift(at).exists(_.isSign(text))) at += 1 else fail(here, s"$text is missing")
+    if (tokens.lift(at).exists(_.isSymbol(text))) at += 1 else fail(here, s"$text is missing")
 
-  private def identifier(what: String): String = tokens.lift(at).flatMap(_.name) match {
+  private def identifier(what: String): String = nameAt(at) match {
     case Some(name) =>
       at += 1
       name
@@ -150,7 +153,7 @@ private[views] final class StatementParser(piece: StatementParser.Piece) {
   }
 
   private def fail(where: Int, problem: String): Nothing = {
-    val name = tokens.lift(2).flatMap(_.name).fold("")(n => s" of view $n")
-    throw ViewsException.definition(s"In the statement$name, ${Lexer.place(text, where)}: $problem.")
+    val name = nameAt(2).fold("")(n => s" of view $n")
+    throw ViewsException.definition(s"In the statement$name, ${StatementLexer.place(text, where)}: $problem.")
   }
 }

@@ -1,5 +1,7 @@
 package sparkcer.views.statement
 
+import sparkcer.engine.ceql.Token
+
 /** The subscript of a part as a function of the view's own: `(factor * j + offset) / divisor`, rounded down. */
 private[views] final case class Subscript(factor: Long, offset: Long, divisor: Long) {
   import Math.{floorDiv, multiplyExact, addExact}
@@ -47,7 +49,7 @@ private[views] object Subscript {
     var rest = tokens
     def fail(why: String): Nothing = throw Wrong(rest.headOption.orElse(tokens.lastOption).fold(0)(_.start), why)
     def take(sign: String): Boolean = {
-      val there = rest.headOption.exists(_.isSign(sign))
+      val there = rest.headOption.exists(_.isSymbol(sign))
       if (there) rest = rest.tail
       there
     }
@@ -93,7 +95,7 @@ private[views] object Subscript {
           case Some(t) if t.kind == Token.Number && t.text.length < 16 =>
             rest = rest.tail
             constant(t.text.toLong)
-          case Some(t) if name.exists(n => t.is(n)) =>
+          case Some(t) if name.exists(n => t.isWord(n)) =>
             rest = rest.tail
             variable
           case Some(t) if t.kind == Token.Word =>

@@ -3,8 +3,8 @@ package sparkcer.views.translate
 import org.apache.spark.sql.catalyst.util.quoteIfNeeded
 import org.apache.spark.sql.internal.SQLConf
 
-import sparkcer.engine.ceql.CeqlException
-import sparkcer.views.statement.{SqlSpan, SqlToken, Token}
+import sparkcer.engine.ceql.{CeqlException, Token}
+import sparkcer.views.statement.{SqlSpan, SqlToken}
 
 /** A view that is defined by a query:
   * {{{
@@ -67,7 +67,7 @@ private[views] object ViewQuery {
     val tokens = if (all.lastOption.exists(_.is(";"))) all.init else all
     val end = tokens.lastOption.fold(0)(_.span.end)
     def at(i: Int): SqlToken =
-      tokens.lift(i).getOrElse(SqlToken(Token(Token.Sign, "", end, end), SqlSpan(statement, end, end)))
+      tokens.lift(i).getOrElse(SqlToken(Token(Token.End, "", end, end), SqlSpan(statement, end, end)))
     def expect(i: Int, word: String): Unit =
       if (!at(i).is(word)) at(i).span.fail(s"expected $word, found ${shown(at(i))}. $Form")
     expect(0, "CREATE")

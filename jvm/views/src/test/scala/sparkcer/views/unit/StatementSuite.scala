@@ -5,7 +5,7 @@ import org.scalacheck.Prop.forAll
 
 import org.apache.spark.sql.cerbridge.CerException
 
-import sparkcer.views.statement.{Lexer, Statement, StatementParser, Subscript}
+import sparkcer.views.statement.{Statement, StatementLexer, StatementParser, Subscript}
 
 /** Statements and their part references, without Spark. */
 final class StatementSuite extends munit.ScalaCheckSuite {
@@ -68,7 +68,7 @@ final class StatementSuite extends munit.ScalaCheckSuite {
     )
     assertEquals(
       problem(view("SELECT 'a FROM M[j]")),
-      "[CER_VIEW_DEFINITION] The quote at line 3, column 23 is not closed."
+      "[CER_VIEW_DEFINITION] The string opened at line 3, column 23 is never closed."
     )
     assertEquals(
       problem(view("SELECT 1 FROM M[j/2*2]")),
@@ -77,7 +77,7 @@ final class StatementSuite extends munit.ScalaCheckSuite {
   }
 
   test("subscripts are rounded down") {
-    def at(text: String, j: Long) = Subscript.parse(Lexer(text), Some("j")).map(_.at(j))
+    def at(text: String, j: Long) = Subscript.parse(StatementLexer(text), Some("j")).map(_.at(j))
     assertEquals(at("(j-1)/60+2", 0), Right(1L))
     assertEquals(at("-j*2+60-59", 5), Right(-9L))
     assertEquals(at("j/2/3", 17), Right(2L))
