@@ -8,15 +8,15 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StringType
 
-import sparkcer.views.statement.StatementParser
+import sparkcer.views.statement.StatementText
 
-/** The statements of views in `spark.sql`, on sessions with the extension; the folder is the setting
-  * `spark.cer.views.path`. Every other statement is Spark's own.
+/** CREATE VIEW statements of views in `spark.sql`, on sessions with the extension. The setting `spark.cer.views.path` is
+  * the folder of the views. All other statements are left to Spark.
   */
 private[views] object ViewsSql {
   val Path = "spark.cer.views.path"
 
-  /** Spark's parser with one more statement. By a proxy, because its methods differ between versions. */
+  /** Spark's parser with one more statement. It is a proxy, because the methods of the parser differ between versions. */
   def parser(delegate: ParserInterface): ParserInterface =
     Proxy
       .newProxyInstance(
@@ -33,7 +33,7 @@ private[views] object ViewsSql {
       .asInstanceOf[ParserInterface]
 
   private def isView(text: String): Boolean =
-    Begin.findPrefixOf(text).isDefined && StatementParser.split(text).forall(_.isOurs)
+    Begin.findPrefixOf(text).isDefined && StatementText.split(text).forall(_.isOurs)
 
   private val Begin = "(?is)\\s*create\\s+view\\b.*\\b(initialize|pattern|window)\\b".r
 }

@@ -4,62 +4,22 @@ import sparkcer.engine.ceql.Token
 import sparkcer.internal.bind.Durations
 import sparkcer.views.ViewsException
 
-/** Reads statements: where they begin and end, and the clauses of a ViewDF. */
+/** Parses a statement with INITIALIZE and UPDATE. */
 private[views] object StatementParser {
 
-  /** One statement of several, as text, with the tokens of it. */
-  final case class Piece(text: String, tokens: Vector[Token]) {
-    def isView: Boolean = word(0, "CREATE") && word(1, "VIEW")
-
-    /** Is it one that says how parts are made, and needs no translation? */
-    def isViewDf: Boolean = isView && (word(3, "INITIALIZE") || word(3, "AS") && word(4, "INITIALIZE"))
-
-    /** Is it one that no Spark SQL can be: a ViewDF, a pattern, or a window after a source? */
-    def isOurs: Boolean = isViewDf || isView && tokens.indices.exists { n =>
-      word(n, "FROM") && (word(n + 2, "PATTERN") && sign(n + 3, "[") || sign(n + 2, "[") && word(n + 3, "WINDOW"))
-    }
-
-    private def word(at: Int, text: String) = tokens.lift(at).exists(_.isWord(text))
-    private def sign(at: Int, text: String) = tokens.lift(at).exists(_.isSymbol(text))
-  }
-
-  /** The statements of a text. They end with a semicolon, or where another CREATE VIEW begins. */
-  def split(text: String): Vector[Piece] = {
-    val tokens = StatementLexer(text)
-    var depth = 0
-    var from = 0
-    val bounds = Vector.newBuilder[(Int, Int)]
-    tokens.zipWithIndex.foreach { case (t, at) =>
-      if (t.opens) depth += 1
-      else if (t.closes) depth -= 1
-      else if (depth == 0 && t.isSymbol(";")) {
-        bounds += ((from, at))
-        from = at + 1
-      } else if (depth == 0 && at > from && t.isWord("CREATE") && tokens.lift(at + 1).exists(_.isWord("VIEW"))) {
-        bounds += ((from, at))
-        from = at
-      }
-    }
-    bounds += ((from, tokens.length))
-    bounds.result().filter { case (a, b) => a < b }.map { case (a, b) =>
-      val body = text.substring(tokens(a).start, tokens(b - 1).end)
-      Piece(body, StatementLexer(body))
-    }
-  }
-
-  def parse(piece: Piece): Statement = new StatementParser(piece).statement()
+  def parse(statement: StatementText): Statement = new StatementParser(statement).statement()
 }
 
-private[views] final class StatementParser(piece: StatementParser.Piece) {
-  private val text = piece.text
-  private val tokens = piece.tokens
+private[views] final class StatementParser private (source: StatementText) {
+  private val text = source.text
+  private val tokens = source.tokens
   private var at = 0
 
   def statement(): Statement = {
     expect("CREATE")
     expect("VIEW")
     val name = identifier("the name of the view")
-    accept("AS") // the paper leaves it out once
+    accept("AS") // one listing of the ViewDF paper leaves it out
     expect("INITIALIZE")
     val i = head(name, "INITIALIZE")
     val updateAt = clauseAt(
@@ -83,14 +43,14 @@ private[views] final class StatementParser(piece: StatementParser.Piece) {
     Statement(name, initialize, update, length(), text)
   }
 
-  /** `name[j] AS`, and the variable. */
+  /** Reads `name[j] AS`, and returns the variable. */
   private def head(name: String, clause: String): String = {
     val start = here
     val named = identifier(s"$clause $name[…]")
     if (!named.equalsIgnoreCase(name)) fail(start, s"$clause is of '$named', and the view is '$name'")
-    sign("[")
+    symbol("[")
     val variable = identifier("the name of the subscript, such as j")
-    sign("]")
+    symbol("]")
     expect("AS")
     variable
   }
@@ -98,7 +58,7 @@ private[views] final class StatementParser(piece: StatementParser.Piece) {
   private def isHead(n: Int, name: String): Boolean =
     nameAt(n).exists(_.equalsIgnoreCase(name)) && tokens.lift(n + 1).exists(_.isSymbol("["))
 
-  /** The first place outside brackets where a clause begins. */
+  /** The number of the first token outside of brackets where a clause begins, or -1. */
   private def clauseAt(from: Int, begins: (Token, Int) => Boolean): Int = {
     var depth = 0
     tokens.indices
@@ -112,9 +72,9 @@ private[views] final class StatementParser(piece: StatementParser.Piece) {
       .getOrElse(-1)
   }
 
-  private def query(variable: String, from: Int, until: Int, clause: String): Query = {
+  private def query(variable: String, from: Int, until: Int, clause: String): PartQuery = {
     if (from >= until) fail(here, s"the query of $clause is missing")
-    References(text, tokens.slice(from, until), Some(variable), clause)
+    PartQueryParser(text, tokens.slice(from, until), Some(variable), clause)
   }
 
   private def length(): Long = {
@@ -142,7 +102,7 @@ private[views] final class StatementParser(piece: StatementParser.Piece) {
   private def expect(word: String): Unit =
     if (tokens.lift(at).exists(_.isWord(word))) at += 1 else fail(here, s"$word is missing")
 
-  private def sign(text: String): Unit =
+  private def symbol(text: String): Unit =
     if (tokens.lift(at).exists(_.isSymbol(text))) at += 1 else fail(here, s"$text is missing")
 
   private def identifier(what: String): String = nameAt(at) match {

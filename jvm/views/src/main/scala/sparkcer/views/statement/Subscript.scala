@@ -2,7 +2,9 @@ package sparkcer.views.statement
 
 import sparkcer.engine.ceql.Token
 
-/** The subscript of a part as a function of the view's own: `(factor * j + offset) / divisor`, rounded down. */
+/** The subscript of a source part as a function of j, the number of the part that is computed: `(factor * j + offset) /
+  * divisor`, rounded down.
+  */
 private[views] final case class Subscript(factor: Long, offset: Long, divisor: Long) {
   import Math.{floorDiv, multiplyExact, addExact}
 
@@ -14,10 +16,12 @@ private[views] final case class Subscript(factor: Long, offset: Long, divisor: L
   /** The smallest j whose subscript is at least `limit`. */
   def firstFrom(limit: Long): Long = -floorDiv(offset - divisor * limit, factor)
 
-  /** Is this one never above the other? Both move at the same pace. */
+  /** Is this subscript at most the other one, for every j? Both have the same ratio of factor and divisor. */
   def atMost(other: Subscript): Boolean = offset * other.divisor <= other.offset * divisor
 
-  /** Does it move as fast as a view of one length does over a source of another? */
+  /** Does the subscript grow with j as the time of the view does? The lengths are those of a part of the view and of a
+    * part of the source.
+    */
   def keepsPace(view: Long, source: Long): Boolean = factor * source == divisor * view
 
   def +(other: Subscript): Subscript = Subscript.reduced(
@@ -40,10 +44,10 @@ private[views] object Subscript {
     Subscript(factor / common, offset / common, divisor / common)
   }
 
-  /** The subscript that tokens spell, or where and why they do not.
+  /** Parses a subscript. If that fails, the result is the place of the error and its reason.
     *
-    * Sums of rounded quotients are only whole numbers away from a quotient, so a quotient may be added to a whole
-    * number and divided again, and nothing else.
+    * A quotient is rounded down. Only a whole number can be added to it, and it can be divided again: then the result is
+    * still of the form of a [[Subscript]].
     */
   def parse(tokens: Vector[Token], name: Option[String]): Either[(Int, String), Subscript] = {
     var rest = tokens

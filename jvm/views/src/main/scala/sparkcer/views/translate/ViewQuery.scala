@@ -10,28 +10,28 @@ import sparkcer.views.statement.{SqlSpan, SqlToken}
   * {{{
   * CREATE VIEW name AS SELECT items FROM source [PATTERN […] | [WINDOW …]] WHERE … GROUP BY … HAVING …
   * }}}
-  * cut into its clauses. What PATTERN and WINDOW mean is for [[PatternQuery]] and [[WindowQuery]].
+  * split into its clauses. [[PatternQuery]] and [[WindowQuery]] translate it.
   */
 final private[views] case class ViewQuery(
     name: String,
-    items: Vector[ViewQuery.Item],
+    items: Vector[ViewQuery.SelectItem],
     sourceName: SqlSpan,
-    source: Source,
+    source: SourceTable,
     pattern: Option[SqlSpan],
     window: Option[SqlSpan],
     where: Option[SqlSpan],
-    groups: Vector[ViewQuery.Group],
+    groups: Vector[ViewQuery.GroupColumn],
     having: Option[SqlExpression]
 ) {
   def sourceText: String = sourceName.text
 
-  /** Everything in which aggregates stand. */
+  /** The expressions that can have aggregates. */
   def expressions: Vector[SqlExpression] = items.map(_.expression) ++ having
 
-  /** Is the path's head a column of the source? */
+  /** Does the path begin with a column of the source? */
   def isColumn(path: Seq[String]): Boolean = source.schema.fieldNames.exists(ViewQuery.same(_, path.head))
 
-  def checkColumn(a: SqlExpression.Attribute): Unit =
+  def checkColumn(a: SqlExpression.ColumnReference): Unit =
     if (!isColumn(a.path)) {
       val near = CeqlException.suggestion(a.path.head, source.schema.fieldNames)
       a.span.fail(
@@ -40,17 +40,17 @@ final private[views] case class ViewQuery(
       )
     }
 
-  def group(path: Seq[String]): Option[ViewQuery.Group] =
+  def group(path: Seq[String]): Option[ViewQuery.GroupColumn] =
     groups.find(g => path.length == 1 && ViewQuery.same(g.name, path.head))
 }
 
 private[views] object ViewQuery {
 
-  /** One expression of SELECT and the column's name, if it has one. */
-  final case class Item(expression: SqlExpression, alias: Option[SqlToken])
+  /** An expression of SELECT, and the name after AS. */
+  final case class SelectItem(expression: SqlExpression, alias: Option[SqlToken])
 
   /** A column of GROUP BY. */
-  final case class Group(name: String) {
+  final case class GroupColumn(name: String) {
     def text: String = quoteIfNeeded(name)
   }
 
@@ -61,7 +61,7 @@ private[views] object ViewQuery {
   private val Form =
     "A view is defined by INITIALIZE and UPDATE, by SELECT … FROM M PATTERN [a, b+] WHERE …, or by SELECT … FROM M [WINDOW 60 minutes] …"
 
-  def apply(statement: String, sources: String => Option[Source]): ViewQuery = {
+  def apply(statement: String, sources: String => Option[SourceTable]): ViewQuery = {
     val whole = SqlSpan(statement, 0, statement.length)
     val all = SqlToken.of(whole)
     val tokens = if (all.lastOption.exists(_.is(";"))) all.init else all
@@ -99,12 +99,12 @@ private[views] object ViewQuery {
       if (isPattern) Some(brackets) else None,
       if (isPattern) None else Some(brackets),
       clauses.get("WHERE"),
-      clauses.get("GROUP").fold(Vector.empty[Group])(groupsOf(_, sourceName.text, source)),
+      clauses.get("GROUP").fold(Vector.empty[GroupColumn])(groupsOf(_, sourceName.text, source)),
       clauses.get("HAVING").map(new SqlExpression(_))
     )
   }
 
-  /** What follows the source: the clauses by their first words, in their order. */
+  /** The clauses after the source, by their first words. */
   private def clausesOf(statement: String, tokens: Vector[SqlToken], end: Int): Map[String, SqlSpan] = {
     val outer = SqlToken.outer(tokens)
     outer.find(t => Unwanted.exists(t.is)).foreach { t =>
@@ -126,14 +126,14 @@ private[views] object ViewQuery {
       .toMap
   }
 
-  private def groupsOf(span: SqlSpan, source: String, from: Source): Vector[Group] = {
+  private def groupsOf(span: SqlSpan, source: String, from: SourceTable): Vector[GroupColumn] = {
     val by = SqlToken.of(span).headOption.filter(_.is("BY")).getOrElse(span.fail("expected BY after GROUP."))
     SqlToken.split(SqlSpan(span.statement, by.span.end, span.end))(_.text == ",").map { column =>
       SqlToken.of(column) match {
         case Vector(name) if name.isName =>
           from.schema.fieldNames
             .find(same(_, name.name))
-            .map(Group(_))
+            .map(GroupColumn(_))
             .getOrElse(
               column.fail(
                 s"$source has no column '${name.name}'.${CeqlException.suggestion(name.name, from.schema.fieldNames)}",
@@ -149,16 +149,16 @@ private[views] object ViewQuery {
     }
   }
 
-  /** An item ends with `AS name` or with a bare name after an expression. */
-  private def item(span: SqlSpan): Item = {
+  /** An item can end with `AS name`, or with a name alone. */
+  private def item(span: SqlSpan): SelectItem = {
     val tokens = SqlToken.of(span)
     if (tokens.isEmpty) span.fail("an expression is missing here.")
     if (tokens.last.text == "*") span.fail("name the columns: * cannot be kept up to date here.", "CER_UNSUPPORTED")
-    if (!SqlExpression.isNamed(span)) Item(new SqlExpression(span), None)
+    if (!SqlExpression.isNamed(span)) SelectItem(new SqlExpression(span), None)
     else {
       val as = tokens(tokens.length - 2).is("AS")
       val until = tokens(tokens.length - (if (as) 3 else 2)).span.end
-      Item(new SqlExpression(SqlSpan(span.statement, span.start, until)), Some(tokens.last))
+      SelectItem(new SqlExpression(SqlSpan(span.statement, span.start, until)), Some(tokens.last))
     }
   }
 

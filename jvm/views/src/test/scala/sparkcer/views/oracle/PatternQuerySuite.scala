@@ -7,12 +7,12 @@ import org.apache.spark.sql.types.{LongType, StructField, StructType}
 
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.testkit.{MadeRows, PartWorld}
-import sparkcer.views.translate.{Source, Translate}
+import sparkcer.views.translate.{SourceTable, Translate}
 
 /** Patterns against a machine that is written down by hand, over random rows. */
 class PatternQuerySuite extends SparkSuite {
-  private def source(name: String): Option[Source] =
-    Some(Source(MadeRows.Schema, MadeRows.Length)).filter(_ => name == "M")
+  private def source(name: String): Option[SourceTable] =
+    Some(SourceTable(MadeRows.Schema, MadeRows.Length)).filter(_ => name == "M")
 
   private def loss(row: Row): Option[Int] = Option(row.get(3)).map(_.asInstanceOf[Int])
   private def over(n: Int): (Map[Int, Row], Row) => Boolean = (_, row) => loss(row).exists(_ > n)

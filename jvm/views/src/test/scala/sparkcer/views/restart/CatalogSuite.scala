@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path
 import sparkcer.engine.testkit.Properties
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.Views
-import sparkcer.views.catalog.{CatalogFiles, Removed}
+import sparkcer.views.catalog.{CatalogFiles, RemovedFolder}
 import sparkcer.views.maintain.Sweeper
 import sparkcer.views.store.Storage
 import sparkcer.views.testkit.{CrashContext, CrashFileSystem, Network}
@@ -25,7 +25,7 @@ final class CatalogSuite extends SparkSuite {
     (0 until 4).foreach { n =>
       pool.submit((() => {
         val files = new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration)
-        (0 until each).foreach(k => files.commit((c, v) => (c.copy(removed = c.removed :+ Removed(s"$n.$k", v)), ())))
+        (0 until each).foreach(k => files.commit((c, v) => (c.copy(removed = c.removed :+ RemovedFolder(s"$n.$k", v)), ())))
       }): Runnable)
     }
     pool.shutdown()
@@ -33,7 +33,7 @@ final class CatalogSuite extends SparkSuite {
     val last = new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration).load()
     assertEquals(last.version, 100L)
     assertEquals(
-      last.removed.map(_.folder).sorted,
+      last.removed.map(_.path).sorted,
       (for (n <- 0 until 4; k <- 0 until each) yield s"$n.$k").toVector.sorted
     )
     assertEquals(last.removed.map(_.since), (1L to 100L).toVector)
@@ -73,7 +73,7 @@ final class CatalogSuite extends SparkSuite {
     val files = there()
     sweeper.run()
     assertEquals(there(), files)
-    sweeper.run(System.currentTimeMillis() + 2 * 3600 * 1000) // longer than replaced pieces are kept
+    sweeper.run(System.currentTimeMillis() + 2 * 3600 * 1000) // longer than replaced folders are kept
     assertEquals(there().head, files.head - 1)
     sweeper.run(System.currentTimeMillis() + 48 * 3600 * 1000) // longer than what was left is kept
     assertEquals(there().take(2), Seq(files.head - 2, files(1)))

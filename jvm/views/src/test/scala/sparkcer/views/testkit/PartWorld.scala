@@ -21,8 +21,8 @@ final class PartWorld(shared: SparkSession, length: Long) {
   def table(name: String, schema: StructType, parts: Map[Long, Seq[Row]]): Unit =
     tables += name -> ((length, schema, parts))
 
-  def source(name: String): Option[Source] =
-    tables.get(name).map { case (seconds, schema, _) => Source(schema, seconds) }
+  def source(name: String): Option[SourceTable] =
+    tables.get(name).map { case (seconds, schema, _) => SourceTable(schema, seconds) }
 
   def parts(name: String): Map[Long, Seq[Row]] = tables(name)._3
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.{AnalysisException, Encoders, SQLContext}
 import org.apache.spark.sql.streaming.Trigger
 
 import sparkcer.internal.testkit.{Memory, SparkSuite}
-import sparkcer.views.maintain.Sink
+import sparkcer.views.maintain.TableSink
 import sparkcer.views.testkit.Network
 
 /** A stream into a table: parts are complete after the delay, each micro-batch counts once. */
@@ -16,9 +16,9 @@ final class SinkSuite extends SparkSuite {
 
   /** As Spark does while a query runs. */
   private def asQuery(id: String)(body: => Unit): Unit = {
-    spark.sparkContext.setLocalProperty(Sink.QueryId, id)
+    spark.sparkContext.setLocalProperty(TableSink.QueryId, id)
     try body
-    finally spark.sparkContext.setLocalProperty(Sink.QueryId, null)
+    finally spark.sparkContext.setLocalProperty(TableSink.QueryId, null)
   }
 
   test("rows of no query are refused, because nothing tells them from those of another") {

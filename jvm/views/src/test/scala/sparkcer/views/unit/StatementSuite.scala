@@ -5,12 +5,12 @@ import org.scalacheck.Prop.forAll
 
 import org.apache.spark.sql.cerbridge.CerException
 
-import sparkcer.views.statement.{Statement, StatementLexer, StatementParser, Subscript}
+import sparkcer.views.statement.{Statement, StatementLexer, StatementParser, StatementText, Subscript}
 
 /** Statements and their part references, without Spark. */
 final class StatementSuite extends munit.ScalaCheckSuite {
 
-  private def parse(text: String): Statement = StatementParser.parse(StatementParser.split(text).head)
+  private def parse(text: String): Statement = StatementParser.parse(StatementText.split(text).head)
 
   private def view(update: String, more: String = "PARTITION LENGTH 60") =
     s"CREATE VIEW V AS\nINITIALIZE V[i] AS SELECT * FROM M[i]\nUPDATE V[j] AS $update\n$more"
@@ -43,8 +43,8 @@ final class StatementSuite extends munit.ScalaCheckSuite {
   }
 
   test("several statements, with or without semicolons, and the paper's small slips") {
-    val two = StatementParser.split(view("SELECT 1 FROM M[j]") + "\n" + view("SELECT ';' FROM M[j]") + ";\n;")
-    assertEquals(two.map(p => parse(p.text).name), Vector("V", "V"))
+    val two = StatementText.split(view("SELECT 1 FROM M[j]") + "\n" + view("SELECT ';' FROM M[j]") + ";\n;")
+    assertEquals(two.map(s => parse(s.text).name), Vector("V", "V"))
     assertEquals(
       parse(
         "CREATE VIEW V INITIALIZE V[i] AS SELECT 1 FROM M[i] UPDATE VIEW V[j] AS SELECT 1 FROM M[j] PARTITION LENGTH 1 hour"

@@ -4,12 +4,12 @@ import org.apache.spark.sql.cerbridge.CerException
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.internal.testkit.SparkSuite
-import sparkcer.views.translate.{Source, Translate}
+import sparkcer.views.translate.{SourceTable, Translate}
 
 /** What a query that cannot be kept up to date is told: the whole message, with the place. */
 class TranslateErrorSuite extends SparkSuite {
-  private def source(name: String): Option[Source] =
-    Some(Source(StructType.fromDDL("t TIMESTAMP, g STRING, loss INT, wide DECIMAL(38,2)"), 60))
+  private def source(name: String): Option[SourceTable] =
+    Some(SourceTable(StructType.fromDDL("t TIMESTAMP, g STRING, loss INT, wide DECIMAL(38,2)"), 60))
       .filter(_ => name.equalsIgnoreCase("M"))
 
   private def refused(statement: String, expected: String): Unit = {

@@ -3,35 +3,35 @@ package sparkcer.views.statement
 import sparkcer.engine.ceql.Token
 import sparkcer.views.ViewsException
 
-/** Finds the part references of a query, which stand where a relation can: after FROM, JOIN or TABLE, and after a comma
-  * of a FROM clause. `a[1]` elsewhere is an element of an array.
+/** Finds the part references of a query. They are where a relation can be: after FROM, JOIN or TABLE, and after a comma
+  * in a FROM clause. Elsewhere, `a[1]` is an element of an array.
   */
-private[views] object References {
+private[views] object PartQueryParser {
 
   /** @param variable
-    *   the name of the view's own subscript; a query of the user's has none, and its subscripts are numbers
+    *   the name of the subscript of the part that is computed. Queries that only read views have none, and their
+    *   subscripts are numbers.
     */
-  def apply(text: String, tokens: Vector[Token], variable: Option[String], clause: String): Query = {
+  def apply(text: String, tokens: Vector[Token], variable: Option[String], clause: String): PartQuery = {
     val found = starts(tokens).flatMap(at => reference(text, tokens, at, variable, clause))
     val start = tokens.head.start
     val sql = new StringBuilder(text.substring(0, start).map(c => if (c == '\n') c else ' '))
     var done = start
     found.foreach { case (r, from, to) =>
       sql ++= text.substring(done, from)
-      // A blank makes room for the first quote and the last bracket for the second, so that places stay.
+      // The identifier has two backticks and no `]`. It also takes the place of the space before it, so that everything
+      // after it keeps its column.
       if (sql.nonEmpty && sql.last == ' ' && from > start) sql.setLength(sql.length - 1)
       sql ++= s"`${r.key.replace("`", "``")}`"
       done = to
     }
     sql ++= text.substring(done, tokens.last.end)
-    val timestamps = tokens.exists(t => t.isName && t.text.equalsIgnoreCase(PartTimestamp))
-    Query(sql.toString, found.map(_._1), timestamps, variable.getOrElse(""), clause)
+    val timestamps = tokens.exists(t => t.isName && t.text.equalsIgnoreCase(PartQuery.TimestampColumn))
+    PartQuery(sql.toString, found.map(_._1), timestamps, variable.getOrElse(""), clause)
   }
 
-  val PartTimestamp = "PART_TIMESTAMP"
-
-  /** Where a relation can begin. Each bracket has its own FROM; FROM counts only in a query, not in `extract(… FROM …)`
-    * nor in `IS DISTINCT FROM`.
+  /** The numbers of the tokens where a relation can begin. Each pair of parentheses has its own FROM clause. The FROM of
+    * `extract(… FROM …)` and of `IS DISTINCT FROM` begins no clause.
     */
   private def starts(tokens: Vector[Token]): Vector[Int] = {
     final class Level(var query: Boolean, var from: Boolean)
@@ -85,7 +85,7 @@ private[views] object References {
       at: Int,
       variable: Option[String],
       clause: String
-  ): Option[(Reference, Int, Int)] =
+  ): Option[(PartReference, Int, Int)] =
     if (!tokens.lift(at + 1).exists(_.isSymbol("["))) None
     else {
       val name = tokens(at)
@@ -101,7 +101,7 @@ private[views] object References {
         case Right(s)       => s
         case Left((p, why)) => fail(if (p == 0) name.start else p, s"the subscript of $whole: $why")
       }
-      val r = Reference(
+      val r = PartReference(
         name.text,
         subscript(low),
         subscript(high),
