@@ -44,12 +44,7 @@ object Comparisons {
     val names = (c.left.variables ++ c.right.variables).distinct
     names match {
       case Vector() =>
-        throw new CeqlException(
-          "CER_SYNTAX",
-          "the comparison names no variable: compare attributes, such as x.price > y.price.",
-          text,
-          c.offset
-        )
+        throw new CeqlException(text, c.offset, "CER_SYNTAX.COMPARISON_WITHOUT_VARIABLE")
       case Vector(x) => Holds(x, SqlCondition(sql(c, _.path))(c.offset))
       case _         =>
         comparison(c.left, c.operator, c.right, c.offset).getOrElse(
@@ -146,7 +141,7 @@ object Comparisons {
     private def comparisons: Option[Vector[Compare]] =
       try {
         val tokens = new QueryLexer(p.sql).tokens()
-        val operands = new Operands(p.sql, tokens, Some(Operands.Own(x, bound)))
+        val operands = new Operands(p.sql, tokens, Operands.Inside(x, bound))
         val parts = Vector.newBuilder[Compare]
         var at = -1
         do {

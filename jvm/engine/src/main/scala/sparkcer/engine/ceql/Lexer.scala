@@ -87,7 +87,7 @@ abstract private[sparkcer] class Lexer(text: String) {
   private def literalEnd(quote: Char): Int = {
     def end(from: Int): Int = {
       val raw = quote == '`' || isRaw(from)
-      Lexer.literalEnd(text, from, raw).getOrElse(if (quote == '`') unclosed("backtick", at) else unclosed("string", from))
+      Lexer.literalEnd(text, from, raw).getOrElse(if (quote == '`') unclosed(Token.Quoted, at) else unclosed(Token.Text, from))
     }
     Iterator.iterate(end(at))(end).find(e => e >= text.length || text(e) != quote).get
   }
@@ -108,7 +108,8 @@ abstract private[sparkcer] class Lexer(text: String) {
   /** There is nothing between two backticks. */
   protected def emptyName(from: Int): Unit
 
-  protected def unclosed(what: String, from: Int): Nothing
+  /** The token of this kind that begins here has no end. */
+  protected def unclosed(kind: Token.Kind, from: Int): Nothing
 }
 
 private[sparkcer] object Lexer {
@@ -128,7 +129,7 @@ private[sparkcer] object Lexer {
       else if (text.startsWith("--", at)) at = lineEnd(text, at)
       else if (text.startsWith("/*", at)) {
         val end = text.indexOf("*/", at + 2)
-        if (end < 0) throw new CeqlException("CER_SYNTAX", "the comment opened here is never closed.", text, at)
+        if (end < 0) throw new CeqlException(text, at, "CER_SYNTAX.UNCLOSED_COMMENT")
         at = end + 2
       } else going = false
     }
@@ -150,9 +151,9 @@ private[sparkcer] object Lexer {
     at
   }
 
-  def skipLiteral(text: String, from: Int): Int = literalEnd(text, from, raw = text(from) == '`').getOrElse(
-    throw new CeqlException("CER_SYNTAX", "the string opened here is never closed.", text, from)
-  )
+  def skipLiteral(text: String, from: Int): Int = 
+    literalEnd(text, from, raw = text(from) == '`')
+      .getOrElse(throw new CeqlException(text, from, "CER_SYNTAX.UNCLOSED_STRING"))
 
   /** Past the next quote like the one at `from`; none if there is no other. */
   def literalEnd(text: String, from: Int, raw: Boolean): Option[Int] = {

@@ -34,7 +34,7 @@ final private[ceql] class QueryLexer(text: String) extends Lexer(text) {
     if (text(from) == '[') (Token.Bracket, bracketEnd(from))
     else if (QueryLexer.Double(two)) (Token.Symbol, from + 2)
     else if ("();:,+*>.=<-/%".indexOf(text(from).toInt) >= 0) (Token.Symbol, from + 1)
-    else fail(s"the character '${text(from)}' has no meaning here.", from)
+    else fail(from, "CER_SYNTAX.UNKNOWN_CHARACTER", "character" -> text(from).toString)
   }
 
   private def bracketEnd(from: Int): Int = {
@@ -42,7 +42,7 @@ final private[ceql] class QueryLexer(text: String) extends Lexer(text) {
     var end = from
     do {
       end = Lexer.skipOpaque(text, end)
-      if (end >= text.length) unclosed("bracket", from)
+      if (end >= text.length) unclosed(Token.Bracket, from)
       if (text(end) == '[') depth += 1
       if (text(end) == ']') depth -= 1
       end += 1
@@ -50,12 +50,16 @@ final private[ceql] class QueryLexer(text: String) extends Lexer(text) {
     end
   }
 
-  protected def emptyName(from: Int): Unit = fail("a name between backticks needs at least one character.", from)
+  protected def emptyName(from: Int): Unit = fail(from, "CER_SYNTAX.EMPTY_NAME")
 
-  protected def unclosed(what: String, from: Int): Nothing = fail(s"the $what opened here is never closed.", from)
+  protected def unclosed(kind: Token.Kind, from: Int): Nothing = kind match {
+    case Token.Quoted  => fail(from, "CER_SYNTAX.UNCLOSED_BACKTICK")
+    case Token.Bracket => fail(from, "CER_SYNTAX.UNCLOSED_BRACKET")
+    case _             => fail(from, "CER_SYNTAX.UNCLOSED_STRING")
+  }
 
-  private def fail(problem: String, offset: Int): Nothing =
-    throw new CeqlException("CER_SYNTAX", problem, text, offset)
+  private def fail(from: Int, key: String, parameters: (String, String)*): Nothing =
+    throw new CeqlException(text, from, key, parameters: _*)
 }
 
 private object QueryLexer {

@@ -1,6 +1,6 @@
 package sparkcer.engine.evaluate
 
-import sparkcer.engine.state.{WireReader, WireWriter}
+import sparkcer.engine.state.{StateException, WireReader, WireWriter}
 
 /** The timed enumerable compact set of 003, Section 4.1: all partial matches, shared, in nodes that are never changed
   * after the event that made them.
@@ -109,7 +109,7 @@ final private[evaluate] class Tecs(events: Events) {
   }
 
   private def resize(capacity: Int): Unit = {
-    if (capacity > MaxNodes) throw new IllegalStateException(TooLarge)
+    if (capacity > MaxNodes) throw tooLarge
     val copy = new Array[Int](capacity * Width)
     var n = base
     while (n != top) {
@@ -214,6 +214,5 @@ private[evaluate] object Tecs {
   /** An array has at most 2^31 ints. */
   private val MaxNodes = 1 << 27
 
-  val TooLarge: String =
-    s"One substream holds more than $MaxNodes nodes of partial matches. Use a shorter WITHIN, or PARTITION BY a finer key."
+  def tooLarge: StateException = new StateException("CER_STATE_TOO_LARGE", "most" -> MaxNodes.toString)
 }
