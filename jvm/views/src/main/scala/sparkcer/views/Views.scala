@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -56,25 +56,13 @@ final class Views private (spark: SparkSession, root: Path) {
     val columns = NameChecks.columns(schema, name, same)
     val column = columns
       .find(f => same(f.name, time))
-      .getOrElse(
-        throw ViewsException.catalog(
-          s"The table $name has no column '$time' for the time; its columns are ${columns.fieldNames.mkString(", ")}."
-        )
-      )
+      .getOrElse(wrong("NO_TIME_COLUMN", "table" -> name, "column" -> time, "columns" -> columns.fieldNames.mkString(", ")))
     if (PartColumns.micros(column.name, column.dataType).isEmpty)
-      throw ViewsException.catalog(
-        s"The time of $name is the column '${column.name}', which is ${column.dataType.sql}: it must be a timestamp, a date or a whole number of seconds."
-      )
-    val seconds = Durations
-      .ofPart(length)
-      .getOrElse(
-        throw ViewsException.catalog(
-          s"The length of the parts of $name is '$length', which is no whole number of seconds: write '1 minute' or '60'."
-        )
-      )
+      wrong("TIME_TYPE", "table" -> name, "column" -> column.name, "type" -> column.dataType.sql)
+    val seconds = Durations.ofPart(length).getOrElse(wrong("LENGTH", "table" -> name, "length" -> length))
     val table = Table(name, UUID.randomUUID().toString, seconds, columns.json, Some(column.name), None)
     files.commit { (c, _) =>
-      if (c.find(name).isDefined) throw ViewsException.exists(name)
+      c.checkNew(name)
       (c.copy(tables = c.tables :+ table), ())
     }
   }
@@ -87,13 +75,12 @@ final class Views private (spark: SparkSession, root: Path) {
     */
   def sql(text: String, backfill: Boolean = false): DataFrame = {
     val statements = StatementText.split(text)
-    if (statements.isEmpty) throw ViewsException.definition("There is no statement in the text.")
+    if (statements.isEmpty) throw new CerException("CER_VIEW_DEFINITION.NO_STATEMENT")
     if (statements.forall(_.isView)) {
       val executed = new ViewCreator(files, queries).create(statements, backfill)
       frame(new StructType().add("statement", StringType), executed.map(Row(_)))
     } else if (statements.length == 1) queries.adHoc(files.load(), statements.head.text)
-    else
-      throw ViewsException.definition("Several statements at once are CREATE VIEW statements; run a query by itself.")
+    else throw new CerException("CER_VIEW_DEFINITION.SEVERAL")
   }
 
   /** Appends rows to a table. The time of a row decides which part it belongs to. After that, all parts up to the newest
@@ -137,7 +124,7 @@ final class Views private (spark: SparkSession, root: Path) {
     DateTimeUtils
       .stringToTimestamp(UTF8String.fromString(text), zone)
       .map(DateTimeUtils.toJavaTimestamp)
-      .getOrElse(throw ViewsException.catalog(s"'$text' is no time; write '2015-01-01 00:00'."))
+      .getOrElse(wrong("NOT_A_TIME", "text" -> text))
   }
 
   private def partAt(name: String, time: java.sql.Timestamp): Long =
@@ -151,9 +138,7 @@ final class Views private (spark: SparkSession, root: Path) {
     val micros = Durations
       .micros(delay)
       .filter(_ >= 0)
-      .getOrElse(
-        throw ViewsException.append(s"The delay '$delay' is no length of time: write '30 seconds'.")
-      )
+      .getOrElse(throw new CerException("CER_VIEW_APPEND.DELAY", "delay" -> delay))
     appender.base(files.load(), table)
     new TableSink(files, storage, appender, table, micros, () => maintain(): Unit)
   }
@@ -205,19 +190,12 @@ final class Views private (spark: SparkSession, root: Path) {
     *   how many parts were rolled up
     */
   def rollUp(name: String, before: java.sql.Timestamp, length: String): Long = {
-    if (delta.isOn)
-      throw ViewsException.catalog(
-        s"$name is not rolled up where Delta is on the session: its parts are the partitions of a Delta table, and a file has the rows of one."
-      )
+    if (delta.isOn) wrong("ROLL_UP_DELTA", "table" -> name)
     val own = files.load()(name).length
     val seconds = Durations
       .ofPart(length)
       .filter(_ % own == 0)
-      .getOrElse(
-        throw ViewsException.catalog(
-          s"Parts of $name are ${Durations.words(own)}: they can be rolled up to a multiple of that, and '$length' is none."
-        )
-      )
+      .getOrElse(wrong("ROLL_UP_LENGTH", "table" -> name, "own" -> Durations.words(own), "length" -> length))
     new RollUp(files, storage).run(name, partAt(name, before), seconds / own)
   }
 
@@ -231,9 +209,7 @@ final class Views private (spark: SparkSession, root: Path) {
   def drop(name: String, cascade: Boolean = false): Seq[String] = files.commit { (c, _) =>
     val gone = Dependencies.above(c, c(name).name)
     if (gone.length > 1 && !cascade)
-      throw ViewsException.needed(
-        s"${gone.head} is still needed by ${gone.tail.mkString(", ")}. Drop these first, or all of them with cascade."
-      )
+      throw new CerException("CER_VIEW_NEEDED.TABLE", "name" -> gone.head, "views" -> gone.tail.mkString(", "))
     val (tables, kept) = c.tables.partition(t => gone.contains(t.name))
     val folders = tables.flatMap(_.folders.map(f => RemovedFolder(f.path, System.currentTimeMillis())))
     (c.copy(tables = kept, removed = c.removed ++ folders), gone)
@@ -248,8 +224,11 @@ final class Views private (spark: SparkSession, root: Path) {
   def diagram(kind: String): String = kind match {
     case "mermaid" => Overview.mermaid(files.load())
     case "dot"     => Overview.dot(files.load())
-    case other     => throw ViewsException.catalog(s"A diagram is 'mermaid' or 'dot', not '$other'.")
+    case other     => wrong("DIAGRAM", "kind" -> other)
   }
+
+  private def wrong(error: String, parameters: (String, String)*): Nothing =
+    throw new CerException(s"CER_VIEW_CATALOG.$error", parameters: _*)
 
   private def frame(schema: StructType, rows: Seq[Row]): DataFrame = spark.createDataFrame(rows.asJava, schema)
 }

@@ -5,6 +5,7 @@ import java.lang.reflect.{InvocationTargetException, Proxy}
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
 import org.apache.spark.sql.catalyst.parser.ParserInterface
+import org.apache.spark.sql.cerbridge.CerException
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StringType
 
@@ -44,11 +45,7 @@ private[views] final case class CreateViews(text: String) extends LeafRunnableCo
   override def run(session: SparkSession): Seq[Row] = {
     val path = session.conf
       .getOption(ViewsSql.Path)
-      .getOrElse(
-        throw ViewsException.catalog(
-          s"No folder is set for views: run SET ${ViewsSql.Path}=… first, with the folder that their tables are in."
-        )
-      )
+      .getOrElse(throw new CerException("CER_VIEW_CATALOG.NO_FOLDER", "setting" -> ViewsSql.Path))
     Views.open(session, path).sql(text).collect().toSeq
   }
 }

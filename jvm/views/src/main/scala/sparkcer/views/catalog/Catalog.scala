@@ -1,6 +1,6 @@
 package sparkcer.views.catalog
 
-import sparkcer.views.ViewsException
+import org.apache.spark.sql.cerbridge.CerException
 
 /** All tables and views of a root folder in one version. It is immutable: a commit writes the next version.
   *
@@ -12,11 +12,14 @@ private[views] final case class Catalog(version: Long, tables: Vector[Table], re
 
   def apply(name: String): Table = find(name).getOrElse {
     val names = tables.map(_.name)
-    throw ViewsException.catalog(
-      s"There is no table or view '$name' here" +
-        (if (names.isEmpty) "; create a table first." else s"; there are ${names.sorted.mkString(", ")}.")
-    )
+    throw
+      if (names.isEmpty) new CerException("CER_VIEW_CATALOG.EMPTY", "name" -> name)
+      else new CerException("CER_VIEW_CATALOG.NOT_FOUND", "name" -> name, "names" -> names.sorted.mkString(", "))
   }
+
+  /** Fails if there is already a table or view of this name. */
+  def checkNew(name: String): Unit =
+    if (find(name).isDefined) throw new CerException("CER_VIEW_CATALOG.EXISTS", "name" -> name)
 
   def updated(table: Table): Catalog = copy(tables = tables.map(t => if (t.id == table.id) table else t))
 }

@@ -1,6 +1,7 @@
 package sparkcer.views.catalog
 
-import sparkcer.views.ViewsException
+import org.apache.spark.sql.cerbridge.CerException
+
 import sparkcer.views.statement.{PartRange, Statement}
 
 /** Which part is computed from which, by the statements of the views. */
@@ -83,9 +84,7 @@ private[views] object Dependencies {
     def visit(view: Statement, path: Vector[Statement]): Unit =
       if (path.exists(_.name.equalsIgnoreCase(view.name))) {
         val cycle = path.dropWhile(!_.name.equalsIgnoreCase(view.name)) :+ view
-        throw ViewsException.definition(
-          s"The views are defined by each other: ${cycle.map(_.name).mkString(" -> ")}. A view can use itself and views that do not use it."
-        )
+        throw new CerException("CER_VIEW_DEFINITION.CYCLE", "views" -> cycle.map(_.name).mkString(" -> "))
       } else if (!done.contains(view)) {
         view.sources.flatMap(s => byName.get(s.toLowerCase)).foreach(visit(_, path :+ view))
         done :+= view

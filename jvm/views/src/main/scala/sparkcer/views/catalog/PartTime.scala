@@ -7,8 +7,6 @@ import scala.util.Try
 
 import org.apache.spark.sql.cerbridge.CerException
 
-import sparkcer.views.ViewsException
-
 /** Parts and times: part n begins n lengths after the Unix epoch. */
 private[views] object PartTime {
 
@@ -23,12 +21,11 @@ private[views] object PartTime {
   private val Format = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss'Z'")
 
   def missing(table: Table, index: Long): CerException = {
-    val there = (table.first, table.newest) match {
-      case (Some(a), Some(b)) => s"it has the parts $a to $b"
-      case _                  => "it has no parts yet"
+    val part = Seq("table" -> table.name, "part" -> s"$index", "time" -> words(index, table.length))
+    (table.first, table.newest) match {
+      case (Some(a), Some(b)) =>
+        new CerException("CER_VIEW_CATALOG.NO_PART", part ++ Seq("first" -> s"$a", "last" -> s"$b"): _*)
+      case _ => new CerException("CER_VIEW_CATALOG.NO_PARTS", part: _*)
     }
-    ViewsException.catalog(
-      s"There is no part $index (${words(index, table.length)}) of ${table.name}; $there."
-    )
   }
 }

@@ -1,6 +1,7 @@
 package sparkcer.views.maintain
 
-import sparkcer.views.ViewsException
+import org.apache.spark.sql.cerbridge.CerException
+
 import sparkcer.views.catalog.{Catalog, DataFolder, Dependencies, Part, PartName, PartTime, Table}
 import sparkcer.views.statement.PartRange
 
@@ -46,8 +47,11 @@ private[views] object AppendedRows {
   /** With a wrong time, such as milliseconds instead of seconds, there would be a huge number of empty parts. */
   private def refuseGap(table: Table, first: Long, last: Long): Unit =
     if (last - first - table.parts.length > MostEmpty)
-      throw ViewsException.append(
-        s"Parts of ${table.name} would go from ${PartTime.words(first, table.length)} to ${PartTime.words(last, table.length)}, most of them empty: are the times right? Nothing was appended."
+      throw new CerException(
+        "CER_VIEW_APPEND.EMPTY_PARTS",
+        "table" -> table.name,
+        "first" -> PartTime.words(first, table.length),
+        "last" -> PartTime.words(last, table.length)
       )
 
   private val MostEmpty = 100000L

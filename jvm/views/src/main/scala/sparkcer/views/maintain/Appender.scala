@@ -1,10 +1,9 @@
 package sparkcer.views.maintain
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types._
 
-import sparkcer.views.ViewsException
 import sparkcer.views.catalog.{Catalog, CatalogFiles, DataFolder, PartTime, Table}
 import sparkcer.views.store.{PartColumns, Storage}
 
@@ -20,7 +19,7 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
       undoing(staged) {
         files.commit { (now, version) =>
           val current = same(now, table)
-          dropped(current, numbers).foreach(throw _)
+          refuseDropped(current, numbers)
           (AppendedRows(now, current, staged, numbers.last, version), ())
         }
       }
@@ -28,19 +27,14 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
 
   def base(catalog: Catalog, name: String): Table = {
     val table = catalog(name)
-    if (table.isView)
-      throw ViewsException.append(s"$name is a view: rows are appended to tables, and maintain() makes its parts.")
+    if (table.isView) throw new CerException("CER_VIEW_APPEND.VIEW", "name" -> name)
     table
   }
 
   def same(now: Catalog, table: Table): Table = now
     .find(table.name)
     .filter(_.id == table.id)
-    .getOrElse(
-      throw ViewsException.catalog(
-        s"The table '${table.name}' was dropped while rows were written; nothing was appended."
-      )
-    )
+    .getOrElse(throw new CerException("CER_VIEW_CATALOG.DROPPED", "table" -> table.name))
 
   /** Writes rows to new folders by part. The catalog does not name these folders yet. */
   def stage(table: Table, rows: DataFrame): Map[Long, (DataFolder, Long)] = {
@@ -50,8 +44,11 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
     val staged = storage.writeParts(table.name, fitting, PartColumns.part(micros, table.length))
     staged.get(None).foreach { case (_, count) =>
       delete(staged.values)
-      throw ViewsException.append(
-        s"$count rows for ${table.name} have no time: '$time' is NULL. Nothing was appended; filter them out first."
+      throw new CerException(
+        "CER_VIEW_APPEND.NO_TIME",
+        "count" -> count.toString,
+        "table" -> table.name,
+        "column" -> time
       )
     }
     staged.collect { case (Some(n), written) => n -> written }
@@ -70,14 +67,13 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
 
   private def delete(staged: Iterable[(DataFolder, Long)]): Unit = staged.foreach(s => storage.delete(s._1.path))
 
-  private def dropped(table: Table, numbers: Vector[Long]) = {
+  private def refuseDropped(table: Table, numbers: Vector[Long]): Unit = {
     val gone = numbers.filter(n => table.floor.exists(n < _))
-    if (gone.isEmpty) None
-    else
-      Some(
-        ViewsException.append(
-          s"There are rows for parts of ${table.name} that were dropped: ${gone.map(n => s"$n (${PartTime.words(n, table.length)})").mkString(", ")}. Nothing was appended."
-        )
+    if (gone.nonEmpty)
+      throw new CerException(
+        "CER_VIEW_APPEND.DROPPED_PARTS",
+        "table" -> table.name,
+        "parts" -> gone.map(n => s"$n (${PartTime.words(n, table.length)})").mkString(", ")
       )
   }
 
@@ -86,19 +82,18 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
     */
   private def fit(table: Table, rows: DataFrame): DataFrame = {
     val same = Bridge.sameName(rows)
-    def refuse(problem: String): Nothing =
-      throw ViewsException.append(s"The rows do not fit the table ${table.name}: $problem. Nothing was appended.")
+    def refuse(error: String, column: String, more: (String, String)*): Nothing =
+      throw new CerException(s"CER_VIEW_APPEND.$error", Seq("table" -> table.name, "column" -> column) ++ more: _*)
     rows.schema.fields.find(f => !table.columns.exists(c => same(c.name, f.name))).foreach { f =>
-      refuse(s"it has no column '${f.name}'; its columns are ${table.columns.fieldNames.mkString(", ")}")
+      refuse("UNKNOWN_COLUMN", f.name, "columns" -> table.columns.fieldNames.mkString(", "))
     }
     rows.select(table.columns.map { c =>
       rows.schema.fields.filter(f => same(c.name, f.name)) match {
         case Array(f) if f.dataType.asNullableType == c.dataType => PartColumns.quoted(f.name).as(c.name)
-        case Array(f) if widens(f.dataType, c.dataType)          => PartColumns.quoted(f.name).cast(c.dataType).as(c.name)
-        case Array(f)                                            =>
-          refuse(s"the column '${c.name}' is ${f.dataType.sql} in the rows and ${c.dataType.sql} in the table; cast it")
-        case Array() => refuse(s"they have no column '${c.name}', which is ${c.dataType.sql}")
-        case _       => refuse(s"they have more than one column '${c.name}'")
+        case Array(f) if widens(f.dataType, c.dataType) => PartColumns.quoted(f.name).cast(c.dataType).as(c.name)
+        case Array(f) => refuse("COLUMN_TYPE", c.name, "type" -> f.dataType.sql, "expected" -> c.dataType.sql)
+        case Array()  => refuse("MISSING_COLUMN", c.name, "type" -> c.dataType.sql)
+        case _        => refuse("DUPLICATE_COLUMN", c.name)
       }
     }: _*)
   }

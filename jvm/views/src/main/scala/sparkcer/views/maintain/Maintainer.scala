@@ -7,7 +7,6 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.cerbridge.{CerException, CerRuntimeException}
 
-import sparkcer.views.ViewsException
 import sparkcer.views.catalog._
 import sparkcer.views.store.Storage
 
@@ -88,10 +87,16 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
     case known: CerException        => known
     case known: CerRuntimeException => known
     case other                      =>
-      ViewsException.failed(
-        s"Part ${name.index} (${PartTime.words(name.index, length)}) of view ${name.table} could not be made, and is as it was: ${Option(other.getMessage).getOrElse(other.toString).linesIterator.nextOption().getOrElse("")}",
-        other
+      val reason = Option(other.getMessage).getOrElse(other.toString).linesIterator.nextOption().getOrElse("")
+      val failed = new CerRuntimeException(
+        "CER_VIEW_FAILED",
+        "part" -> name.index.toString,
+        "time" -> PartTime.words(name.index, length),
+        "view" -> name.table,
+        "reason" -> reason
       )
+      failed.addSuppressed(other)
+      failed
   }
 
   private def make(catalog: Catalog, view: Table, index: Long): Option[MaintainedPart] = {

@@ -9,9 +9,8 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.cerbridge.{Bridge, CerException}
 import org.apache.spark.sql.types.StructType
 
-import sparkcer.views.ViewsException
 import sparkcer.views.catalog.{Catalog, Part, PartTime, Table}
-import sparkcer.views.statement.{PartQuery, PartQueryParser, PartReference, StatementLexer}
+import sparkcer.views.statement.{PartQuery, PartQueryParser, PartReference, StatementLexer, StatementParser}
 import sparkcer.views.store.{PartColumns, Storage}
 
 /** Runs the queries of statements and of users. Spark parses them, and part references are replaced by scans of parts. */
@@ -21,12 +20,12 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
   /** Computes a part of a view, with the columns of the view. */
   def part(catalog: Catalog, view: Table, index: Long): DataFrame = {
     val query = view.query(index)
-    val where = s"part $index (${PartTime.words(index, view.length)})"
+    val where = s"the ${query.clause}, part $index (${PartTime.words(index, view.length)})"
     val rows = analyzed(query, where, catalog.find(_).isDefined) { r =>
       val source = catalog(r.table)
       relation(r.table, source, source.between(r.parts(index)), query.timestamps)
     }
-    assigned(rows, view.columns, s"the ${query.clause}, $where")
+    assigned(rows, view.columns, where)
   }
 
   /** Compares names as the session does. */
@@ -34,7 +33,7 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
 
   /** The columns of a query. */
   def schema(query: PartQuery, source: String => Option[StructType]): StructType =
-    analyzed(query, "", source(_).isDefined) { r =>
+    analyzed(query, s"the ${query.clause}", source(_).isDefined) { r =>
       val columns = source(r.table).get
       SubqueryAlias(r.table, Storage.empty(if (query.timestamps) PartColumns.withTimestamp(columns) else columns))
     }.schema
@@ -44,7 +43,7 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
     val query = PartQueryParser(text, StatementLexer(text), None, "query")
     def whole(name: String) = catalog.find(name).map(t => relation(t.name, t, t.parts, timestamps = true))
     val parts = query.references.map(r => r.key -> r).toMap
-    inWords("", "query") {
+    inWords("the query") {
       Bridge.dataFrame(
         spark,
         rewrite(parse(query)) {
@@ -75,7 +74,7 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
       part: PartReference => LogicalPlan
   ): DataFrame = {
     val parts = query.references.map(r => r.key -> r).toMap
-    inWords(where, query.clause) {
+    inWords(where) {
       val plan = parse(query)
       val own = commonTables(plan)
       Bridge.dataFrame(
@@ -83,9 +82,8 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
         rewrite(plan) {
           case Seq(key) if parts.contains(key)                    => Some(part(parts(key)))
           case Seq(name) if known(name) && !own(name.toLowerCase) =>
-            throw ViewsException.definition(
-              s"In the ${query.clause}: $name has parts, and the query does not say which; write for example $name[${query.variable}]."
-            )
+            val variable = "variable" -> query.variable
+            throw StatementParser.wrong("WHICH_PARTS", s"the ${query.clause}", "name" -> name, variable)
           case _ => None
         }
       )
@@ -113,28 +111,36 @@ private[views] object QueryRunner {
   /** Checks that rows of one schema can be stored as another, column by column. */
   def check(from: StructType, to: StructType, where: String): Unit = {
     if (from.length != to.length)
-      throw ViewsException.definition(
-        s"In $where: the query has ${from.length} columns (${from.fieldNames.mkString(", ")}), and the view has ${to.length} (${to.fieldNames.mkString(", ")})."
+      throw StatementParser.wrong(
+        "COLUMN_COUNT",
+        where,
+        "count" -> from.length.toString,
+        "columns" -> from.fieldNames.mkString(", "),
+        "expectedCount" -> to.length.toString,
+        "expected" -> to.fieldNames.mkString(", ")
       )
     from.zip(to).foreach { case (f, t) =>
       if (!Cast.canANSIStoreAssign(f.dataType, t.dataType))
-        throw ViewsException.definition(
-          s"In $where: the column '${t.name}' is ${f.dataType.sql} here and ${t.dataType.sql} in the view; use a CAST."
+        throw StatementParser.wrong(
+          "COLUMN_TYPE",
+          where,
+          "column" -> t.name,
+          "type" -> f.dataType.sql,
+          "expected" -> t.dataType.sql
         )
     }
   }
 
   /** Adds the view and its clause to errors of Spark. */
-  private def inWords[A](where: String, clause: String)(body: => A): A =
+  private def inWords[A](where: String)(body: => A): A =
     try body
     catch {
       case e: CerException      => throw e
-      case e: ParseException    => throw wrapped(where, clause, e.getMessage.split("\n== SQL").head.trim)
-      case e: AnalysisException => throw wrapped(where, clause, e.getSimpleMessage.trim)
+      case e: ParseException    => throw wrapped(where, e.getMessage.split("\n== SQL").head.trim)
+      case e: AnalysisException => throw wrapped(where, e.getSimpleMessage.trim)
     }
 
-  private def wrapped(where: String, clause: String, message: String) =
-    ViewsException.definition(s"In the $clause${if (where.isEmpty) "" else s", $where"}: $message")
+  private def wrapped(where: String, reason: String) = StatementParser.wrong("SPARK", where, "reason" -> reason)
 
   /** Replaces relations everywhere in an unresolved plan, also in subqueries and in WITH. */
   private def rewrite(plan: LogicalPlan)(replacement: Seq[String] => Option[LogicalPlan]): LogicalPlan = {

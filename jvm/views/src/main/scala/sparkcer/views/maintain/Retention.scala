@@ -1,6 +1,7 @@
 package sparkcer.views.maintain
 
-import sparkcer.views.ViewsException
+import org.apache.spark.sql.cerbridge.CerException
+
 import sparkcer.views.catalog.{Catalog, CatalogFiles, Dependencies, PartName, PartTime, Table}
 import sparkcer.views.statement.PartRange
 
@@ -61,17 +62,15 @@ private[views] final class Retention(files: CatalogFiles) {
     }
   }
 
-  private def refused(table: String, cut: Long, length: Long, needed: Vector[PartNeed]) =
-    ViewsException.needed(
-      s"Parts of $table before ${PartTime.words(cut, length)} are still needed: by " + needed
-        .map {
-          case NextPart(view, next)      => s"$view[$next], which is not made yet"
-          case StalePart(view, index) => s"$view[$index], which is to be computed anew"
-        }
-        .mkString(
-          ", "
-        ) + ". Run maintain() first, or drop less; with cascade these views lose their parts too and start again."
-    )
+  private def refused(table: String, cut: Long, length: Long, needed: Vector[PartNeed]): CerException = {
+    val next = needed.collect { case NextPart(view, index) => s"$view[$index]" }.mkString(", ")
+    val stale = needed.collect { case StalePart(view, index) => s"$view[$index]" }.mkString(", ")
+    val parts = Seq("table" -> table, "time" -> PartTime.words(cut, length))
+    if (stale.isEmpty) new CerException("CER_VIEW_NEEDED.PARTS_NEXT", parts :+ "next" -> next: _*)
+    else if (next.isEmpty) new CerException("CER_VIEW_NEEDED.PARTS_STALE", parts :+ "stale" -> stale: _*)
+    else
+      new CerException("CER_VIEW_NEEDED.PARTS_NEXT_AND_STALE", parts ++ Seq("next" -> next, "stale" -> stale): _*)
+  }
 
   /** Drops parts of one table. A view that starts again is then as if it had just been created. */
   private def without(catalog: Catalog, name: String, cut: Long, restarts: Boolean): (Catalog, Vector[String]) = {

@@ -1,9 +1,9 @@
 package sparkcer.views.maintain
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.cerbridge.CerException
 import org.apache.spark.sql.functions.max
 
-import sparkcer.views.ViewsException
 import sparkcer.views.catalog.{CatalogFiles, DataFolder, Part, PartTime, Table}
 import sparkcer.views.store.{PartColumns, Storage}
 
@@ -83,8 +83,6 @@ private[views] object TableSink {
     */
   private def queryOf(rows: DataFrame): String =
     Option(rows.sparkSession.sparkContext.getLocalProperty(QueryId)).getOrElse(
-      throw ViewsException.append(
-        s"A sink takes the micro-batches of a stream, by foreachBatch, and these rows are of none: Spark names no query in '$QueryId'."
-      )
+      throw new CerException("CER_VIEW_APPEND.NOT_A_STREAM", "property" -> QueryId)
     )
 }

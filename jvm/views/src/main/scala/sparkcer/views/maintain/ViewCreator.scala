@@ -4,10 +4,10 @@ import java.util.UUID
 
 import scala.collection.immutable.VectorMap
 
+import org.apache.spark.sql.cerbridge.CerException
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.internal.bind.Durations
-import sparkcer.views.ViewsException
 import sparkcer.views.catalog.{Catalog, CatalogFiles, Dependencies, Table, ViewStart}
 import sparkcer.views.statement.{Statement, StatementParser, StatementText}
 import sparkcer.views.translate.{SourceTable, Translate}
@@ -27,9 +27,9 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
     )
     files.commit { (now, _) =>
       tables.foreach { t =>
-        if (now.find(t.name).isDefined) throw ViewsException.exists(t.name)
+        now.checkNew(t.name)
         t.definition.get.sources.filterNot(s => tables.exists(_.name.equalsIgnoreCase(s))).foreach { s =>
-          if (now(s).id != catalog(s).id) throw changedMeanwhile(s)
+          if (now(s).id != catalog(s).id) throw new CerException("CER_VIEW_CATALOG.REPLACED", "name" -> s)
         }
       }
       val added = tables.foldLeft(now) { (c, t) =>
@@ -42,9 +42,6 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
     }
     statements.map(_.text)
   }
-
-  private def changedMeanwhile(name: String) =
-    ViewsException.catalog(s"'$name' was replaced by another one while the view was created; try again.")
 
   /** The views of one text. They can read each other, in any order. */
   private final class ViewsOfText(catalog: Catalog) {
@@ -67,7 +64,8 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
     }
 
     private def add(s: Statement): Unit = {
-      if (catalog.find(s.name).isDefined || statements.contains(s.name.toLowerCase)) throw ViewsException.exists(s.name)
+      catalog.checkNew(s.name)
+      if (statements.contains(s.name.toLowerCase)) throw new CerException("CER_VIEW_CATALOG.EXISTS", "name" -> s.name)
       NameChecks.check(s.name)
       statements += s.name.toLowerCase -> s
     }
@@ -96,42 +94,46 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
       val columns = schema(s.name)
       QueryRunner.check(queries.schema(s.update, known), columns, s"the ${s.update.clause}")
       Vector(s.initialize, s.update).filter(_.references.isEmpty).foreach { q =>
-        throw ViewsException.definition(
-          s"In the ${q.clause}: the query reads no part of a table, such as M[${q.variable}], so nothing says when to run it."
-        )
+        throw StatementParser.wrong("NO_PARTS", s"the ${q.clause}", "variable" -> q.variable)
       }
     }
 
     private def references(s: Statement): Unit = {
       Vector(s.initialize, s.update).foreach { q =>
         q.references.foreach { r =>
-          def fail(problem: String): Nothing =
-            throw ViewsException.definition(s"In the ${q.clause}, ${r.place}: $problem.")
+          def fail(error: String, parameters: (String, String)*): Nothing = {
+            val where = s"the ${q.clause}, ${r.place}"
+            throw StatementParser.wrong(error, where, ("reference" -> r.text) +: parameters: _*)
+          }
           val length = this.length(r.table).getOrElse {
             val names = (catalog.tables.map(_.name) ++ statements.values.map(_.name)).sorted
-            fail(
-              s"${r.text} is a part of '${r.table}', and there is no such table or view; there are ${names.mkString(", ")}"
-            )
+            fail("UNKNOWN_SOURCE", "source" -> r.table, "names" -> names.mkString(", "))
           }
-          if (!r.low.keepsPace(s.length, length) || !r.high.keepsPace(s.length, length))
-            fail(
-              s"${r.text} does not go with the lengths: a part of ${s.name} is ${Durations.words(s.length)} and one of ${r.table} ${Durations.words(length)}${hint(r.table, q.variable, s.length, length)}"
+          if (!r.low.keepsPace(s.length, length) || !r.high.keepsPace(s.length, length)) {
+            val lengths = Seq(
+              "view" -> s.name,
+              "length" -> Durations.words(s.length),
+              "source" -> r.table,
+              "sourceLength" -> Durations.words(length)
             )
-          if (!r.low.atMost(r.high)) fail(s"the range ${r.text} is empty: it goes from low to high")
-          if (r.to(s.name) && (q eq s.initialize))
-            fail(s"INITIALIZE makes the first part, so there is no ${r.text} yet")
-          if (r.to(s.name) && r.high.at(0) >= 0)
-            fail(s"${r.text} is not before the part that is made: a view can use its own earlier parts only")
+            fitting(r.table, q.variable, s.length, length) match {
+              case Some(expected) => fail("LENGTHS", lengths :+ "expected" -> expected: _*)
+              case None           => fail("LENGTHS_NOT_MULTIPLE", lengths: _*)
+            }
+          }
+          if (!r.low.atMost(r.high)) fail("EMPTY_RANGE")
+          if (r.to(s.name) && (q eq s.initialize)) fail("FIRST_PART")
+          if (r.to(s.name) && r.high.at(0) >= 0) fail("OWN_PART")
         }
       }
     }
 
-    /** How to write the reference for these lengths. */
-    private def hint(table: String, j: String, view: Long, source: Long): String =
+    /** A reference that fits these lengths, if one is a multiple of the other. */
+    private def fitting(table: String, j: String, view: Long, source: Long): Option[String] =
       if (view % source == 0) {
         val n = view / source
-        if (n == 1) s"; write $table[$j]" else s"; write $table[$j*$n..$j*$n+${n - 1}]"
-      } else if (source % view == 0) s"; write $table[$j/${source / view}]"
-      else "; one must be a multiple of the other"
+        Some(if (n == 1) s"$table[$j]" else s"$table[$j*$n..$j*$n+${n - 1}]")
+      } else if (source % view == 0) Some(s"$table[$j/${source / view}]")
+      else None
   }
 }

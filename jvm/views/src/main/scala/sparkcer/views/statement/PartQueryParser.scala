@@ -1,7 +1,6 @@
 package sparkcer.views.statement
 
 import sparkcer.engine.ceql.Token
-import sparkcer.views.ViewsException
 
 /** Finds the part references of a query. They are where a relation can be: after FROM, JOIN or TABLE, and after a comma
   * in a FROM clause. Elsewhere, `a[1]` is an element of an array.
@@ -89,17 +88,18 @@ private[views] object PartQueryParser {
     if (!tokens.lift(at + 1).exists(_.isSymbol("["))) None
     else {
       val name = tokens(at)
-      def fail(where: Int, problem: String): Nothing =
-        throw ViewsException.definition(s"In the $clause, ${StatementLexer.place(text, where)}: $problem.")
+      def fail(at: Int, error: String, parameters: (String, String)*): Nothing =
+        throw StatementParser.wrong(error, s"the $clause, ${StatementLexer.place(text, at)}", parameters: _*)
       val close = tokens.indexWhere(_.isSymbol("]"), at)
-      if (close < 0) fail(name.start, s"the ] of ${text.substring(name.start, name.end)}[ is missing")
+      if (close < 0) 
+        fail(name.start, "UNCLOSED_REFERENCE", "name" -> text.substring(name.start, name.end))
       val inside = tokens.slice(at + 2, close)
       val whole = text.substring(name.start, tokens(close).end)
       val dots = inside.indexWhere(_.isSymbol(".."))
       val (low, high) = if (dots < 0) (inside, inside) else (inside.take(dots), inside.drop(dots + 1))
-      def subscript(part: Vector[Token]) = Subscript.parse(part, variable) match {
-        case Right(s)       => s
-        case Left((p, why)) => fail(if (p == 0) name.start else p, s"the subscript of $whole: $why")
+      def subscript(part: Vector[Token]) = SubscriptParser(part, variable) match {
+        case Right(s)    => s
+        case Left(wrong) => fail(wrong.at.getOrElse(name.start), wrong.error, ("reference" -> whole) +: wrong.parameters: _*)
       }
       val r = PartReference(
         name.text,

@@ -10,6 +10,9 @@ final private[views] case class SqlSpan(statement: String, start: Int, end: Int)
   /** The stretch from `from` to `until`, counted from the start of this one. */
   def part(from: Int, until: Int): SqlSpan = SqlSpan(statement, start + from, start + until)
 
-  def fail(problem: String, condition: String = "CER_SYNTAX"): Nothing =
-    throw new CeqlException(condition, problem, statement, start)
+  /** @param key
+    *   of the error in the catalogue
+    */
+  def fail(key: String, parameters: (String, String)*): Nothing =
+    throw new CeqlException(statement, start, key, parameters: _*)
 }

@@ -1,7 +1,8 @@
 package sparkcer.views.statement
 
+import org.apache.spark.sql.cerbridge.CerException
+
 import sparkcer.engine.ceql.{Lexer, Token}
-import sparkcer.views.ViewsException
 
 /** Splits a statement as Spark SQL does, so that nothing inside a string, a name in backticks or a comment is taken for
   * a part reference. A number is a run of digits: `59..60` is a number, two dots and a number. Any other character is a
@@ -42,8 +43,11 @@ private[views] final class StatementLexer private (text: String) extends Lexer(t
   /** Spark refuses it, with a better message. */
   protected def emptyName(from: Int): Unit = ()
 
-  protected def unclosed(what: String, from: Int): Nothing =
-    throw ViewsException.definition(s"The $what opened at ${StatementLexer.place(text, from)} is never closed.")
+  protected def unclosed(kind: Token.Kind, from: Int): Nothing = {
+    val key =
+      if (kind == Token.Quoted) "CER_VIEW_DEFINITION.UNCLOSED_BACKTICK" else "CER_VIEW_DEFINITION.UNCLOSED_STRING"
+    throw new CerException(key, "place" -> StatementLexer.place(text, from))
+  }
 }
 
 private[views] object StatementLexer {

@@ -1,11 +1,16 @@
 package sparkcer.views.statement
 
+import org.apache.spark.sql.cerbridge.CerException
+
 import sparkcer.engine.ceql.Token
 import sparkcer.internal.bind.Durations
-import sparkcer.views.ViewsException
 
 /** Parses a statement with INITIALIZE and UPDATE. */
 private[views] object StatementParser {
+
+  /** An error of a statement, with its place. */
+  def wrong(error: String, where: String, parameters: (String, String)*): CerException =
+    new CerException(s"CER_VIEW_DEFINITION.$error", ("where" -> where) +: parameters: _*)
 
   def parse(statement: StatementText): Statement = new StatementParser(statement).statement()
 }
@@ -18,7 +23,7 @@ private[views] final class StatementParser private (source: StatementText) {
   def statement(): Statement = {
     expect("CREATE")
     expect("VIEW")
-    val name = identifier("the name of the view")
+    val name = identifier("EXPECTED_NAME")
     accept("AS") // one listing of the ViewDF paper leaves it out
     expect("INITIALIZE")
     val i = head(name, "INITIALIZE")
@@ -27,17 +32,14 @@ private[views] final class StatementParser private (source: StatementText) {
       (t, n) => t.isWord("UPDATE") && (isHead(n, name) || tokens.lift(n).exists(_.isWord("VIEW")) && isHead(n + 1, name))
     )
     if (updateAt < 0)
-      fail(tokens.last.end, s"UPDATE $name[j] AS … is missing: it says how each part after the first is made")
+      fail(tokens.last.end, "NO_UPDATE", "view" -> name)
     val initialize = query(i, at, updateAt, s"INITIALIZE of view $name")
     at = updateAt + 1
     accept("VIEW")
     val j = head(name, "UPDATE")
     val lengthAt = clauseAt(at, (t, n) => t.isWord("PARTITION") && tokens.lift(n).exists(_.isWord("LENGTH")))
     if (lengthAt < 0)
-      fail(
-        tokens.last.end,
-        "PARTITION LENGTH is missing: the length of a part, such as PARTITION LENGTH 60 (seconds) or 1 hour"
-      )
+      fail(tokens.last.end, "NO_LENGTH")
     val update = query(j, at, lengthAt, s"UPDATE of view $name")
     at = lengthAt + 2
     Statement(name, initialize, update, length(), text)
@@ -46,10 +48,11 @@ private[views] final class StatementParser private (source: StatementText) {
   /** Reads `name[j] AS`, and returns the variable. */
   private def head(name: String, clause: String): String = {
     val start = here
-    val named = identifier(s"$clause $name[…]")
-    if (!named.equalsIgnoreCase(name)) fail(start, s"$clause is of '$named', and the view is '$name'")
+    val named = identifier("EXPECTED", "expected" -> s"$clause $name[…]")
+    if (!named.equalsIgnoreCase(name)) 
+      fail(start, "OTHER_VIEW", "clause" -> clause, "name" -> named, "view" -> name)
     symbol("[")
-    val variable = identifier("the name of the subscript, such as j")
+    val variable = identifier("EXPECTED_SUBSCRIPT")
     symbol("]")
     expect("AS")
     variable
@@ -73,7 +76,7 @@ private[views] final class StatementParser private (source: StatementText) {
   }
 
   private def query(variable: String, from: Int, until: Int, clause: String): PartQuery = {
-    if (from >= until) fail(here, s"the query of $clause is missing")
+    if (from >= until) throw StatementParser.wrong("NO_QUERY", s"the $clause, ${StatementLexer.place(text, here)}")
     PartQueryParser(text, tokens.slice(from, until), Some(variable), clause)
   }
 
@@ -88,9 +91,7 @@ private[views] final class StatementParser private (source: StatementText) {
     }
     seconds
       .filter(_ > 0)
-      .getOrElse(
-        fail(start, "PARTITION LENGTH is a number of seconds or a length of time, such as 60 or 1 hour")
-      )
+      .getOrElse(fail(start, "LENGTH"))
   }
 
   private def nameAt(n: Int): Option[String] = tokens.lift(n).filter(_.isName).map(_.text)
@@ -100,20 +101,20 @@ private[views] final class StatementParser private (source: StatementText) {
   private def accept(word: String): Unit = if (tokens.lift(at).exists(_.isWord(word))) at += 1
 
   private def expect(word: String): Unit =
-    if (tokens.lift(at).exists(_.isWord(word))) at += 1 else fail(here, s"$word is missing")
+    if (tokens.lift(at).exists(_.isWord(word))) at += 1 else fail(here, "EXPECTED", "expected" -> word)
 
   private def symbol(text: String): Unit =
-    if (tokens.lift(at).exists(_.isSymbol(text))) at += 1 else fail(here, s"$text is missing")
+    if (tokens.lift(at).exists(_.isSymbol(text))) at += 1 else fail(here, "EXPECTED", "expected" -> s"'$text'")
 
-  private def identifier(what: String): String = nameAt(at) match {
+  private def identifier(error: String, parameters: (String, String)*): String = nameAt(at) match {
     case Some(name) =>
       at += 1
       name
-    case None => fail(here, s"$what is missing")
+    case None => fail(here, error, parameters: _*)
   }
 
-  private def fail(where: Int, problem: String): Nothing = {
-    val name = nameAt(2).fold("")(n => s" of view $n")
-    throw ViewsException.definition(s"In the statement$name, ${StatementLexer.place(text, where)}: $problem.")
+  private def fail(at: Int, error: String, parameters: (String, String)*): Nothing = {
+    val view = nameAt(2).fold("")(n => s" of view $n")
+    throw StatementParser.wrong(error, s"the statement$view, ${StatementLexer.place(text, at)}", parameters: _*)
   }
 }

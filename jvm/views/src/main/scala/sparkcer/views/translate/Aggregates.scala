@@ -61,12 +61,10 @@ final private[views] class Aggregates(query: ViewQuery, names: FreshNames, needs
 
   private def checkAverage(a: SqlExpression.Aggregate, of: DataType): Unit = of match {
     case d: DecimalType if d.precision > MostDigitsOfAverage =>
-      a.span.fail(
-        s"avg of ${d.sql} would lose digits. Cast it to DECIMAL($MostDigitsOfAverage, ${d.scale}) or smaller.",
-        "CER_UNSUPPORTED"
-      )
+      val largest = DecimalType(MostDigitsOfAverage, d.scale.min(MostDigitsOfAverage))
+      a.span.fail("CER_UNSUPPORTED.VIEW_AVERAGE", "type" -> d.sql, "largest" -> largest.sql)
     case _: NumericType => ()
-    case other          => a.span.fail(s"avg takes a number, and this is ${other.sql}.", "CER_TYPE_MISMATCH")
+    case other          => a.span.fail("CER_TYPE_MISMATCH.VIEW_AVERAGE", "type" -> other.sql)
   }
 
   /** The aggregates in an expression of the query, and what replaces them.

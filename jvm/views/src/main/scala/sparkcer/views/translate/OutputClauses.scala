@@ -10,8 +10,7 @@ final private[views] class OutputClauses(query: ViewQuery, aggregates: Aggregate
   }
   named.zipWithIndex.foreach { case ((item, name), i) =>
     if (named.take(i).exists(n => ViewQuery.same(n._2, name)))
-      item.expression.span
-        .fail(s"two columns would have the name $name; give one another with AS.", "CER_NAME_COLLISION")
+      item.expression.span.fail("CER_NAME_COLLISION.VIEW_COLUMNS", "name" -> name)
   }
   query.having.foreach(_.outside.foreach { a =>
     if (query.group(a.path).isEmpty && aliased(a).isEmpty) notGrouped(a, named.map(_._2))
@@ -22,15 +21,12 @@ final private[views] class OutputClauses(query: ViewQuery, aggregates: Aggregate
     else
       item.expression.attributes match {
         case Vector(one) if one.span == item.expression.span => one.span.text
-        case _ => item.expression.span.fail("this column needs a name: write AS and one.")
+        case _ => item.expression.span.fail("CER_SYNTAX.VIEW_COLUMN_NAME")
       }
 
   private def notGrouped(a: SqlExpression.ColumnReference, more: Seq[String]): Nothing = {
     val near = CeqlException.suggestion(a.span.text, query.groups.map(_.name) ++ more)
-    a.span.fail(
-      s"'${a.span.text}' is not in GROUP BY. Outside of GROUP BY a column can stand inside count, sum, avg, min or max.$near",
-      "CER_UNKNOWN_COLUMN"
-    )
+    a.span.fail("CER_UNKNOWN_COLUMN.VIEW_NOT_GROUPED", "column" -> a.span.text, "suggestion" -> near)
   }
 
   /** The item of SELECT that has this name. */

@@ -25,7 +25,7 @@ final private[views] class Panes(query: ViewQuery) {
 
   private val where = query.where.map { w =>
     val e = new SqlExpression(w)
-    if (e.aggregates.nonEmpty) w.fail("WHERE is about single rows; conditions on aggregates stand in HAVING.")
+    if (e.aggregates.nonEmpty) w.fail("CER_SYNTAX.VIEW_AGGREGATE_IN_WHERE")
     e.attributes.foreach(query.checkColumn)
     s"WHERE ${w.text}"
   }
@@ -81,7 +81,7 @@ private[views] object Panes {
     val slide = tokens.indexWhere(_.is("SLIDE"))
     def between(from: Int, until: Int) =
       if (from >= until)
-        tokens(from - 1).span.fail(s"a time such as 60 minutes is missing after ${tokens(from - 1).text}.")
+        tokens(from - 1).span.fail("CER_SYNTAX.VIEW_DURATION_MISSING", "word" -> tokens(from - 1).text)
       else seconds(SqlSpan(span.statement, tokens(from).span.start, tokens(until - 1).span.end), length, source)
     if (slide < 0) (between(1, tokens.length), length)
     else (between(1, slide), between(slide + 1, tokens.length))
@@ -89,13 +89,18 @@ private[views] object Panes {
 
   private def seconds(span: SqlSpan, length: Long, source: String): Long = {
     val interval =
-      Durations.interval(span.text).getOrElse(span.fail(s"'${span.text}' is no time such as 60 minutes."))
+      Durations.interval(span.text).getOrElse(span.fail("CER_SYNTAX.VIEW_DURATION", "text" -> span.text))
     val micros = Durations
       .fixed(interval)
       .filter(_ > 0)
-      .getOrElse(span.fail(s"'${span.text}' is no fixed time such as 60 minutes."))
+      .getOrElse(span.fail("CER_SYNTAX.VIEW_DURATION_FIXED", "text" -> span.text))
     if (micros % (length * 1000000L) != 0)
-      span.fail(s"${span.text} is no multiple of $length seconds, the length of a part of $source.", "CER_UNSUPPORTED")
+      span.fail(
+        "CER_UNSUPPORTED.VIEW_MULTIPLE",
+        "text" -> span.text,
+        "length" -> Durations.words(length),
+        "source" -> source
+      )
     micros / 1000000L
   }
 }

@@ -23,12 +23,12 @@ final private[views] class PatternQuery(query: ViewQuery) {
       SqlToken.of(p) match {
         case Vector(v) if v.isName                           => PatternVariable(v.name, plus = false, p)
         case Vector(v, plus) if v.isName && plus.text == "+" => PatternVariable(v.name, plus = true, p)
-        case _ => p.fail("expected a variable such as a or a+ : PATTERN [a, b, c+].")
+        case _ => p.fail("CER_SYNTAX.VIEW_VARIABLE")
       }
     )
     found.zipWithIndex.foreach { case (v, i) =>
       if (found.take(i).exists(w => ViewQuery.same(w.name, v.name)))
-        v.span.fail(s"the variable ${v.name} stands here twice; give each place its own name.")
+        v.span.fail("CER_SYNTAX.VIEW_VARIABLE_TWICE", "name" -> v.name)
     }
     found
   }
@@ -47,9 +47,9 @@ final private[views] class PatternQuery(query: ViewQuery) {
 
   private def condition(span: SqlSpan): EdgeCondition = {
     val e = new SqlExpression(span)
-    if (e.aggregates.nonEmpty) span.fail("WHERE is about single rows; conditions on aggregates stand in HAVING.")
+    if (e.aggregates.nonEmpty) span.fail("CER_SYNTAX.VIEW_AGGREGATE_IN_WHERE")
     val mentioned = e.attributes.map(a => variableOf(a) -> a)
-    if (mentioned.isEmpty) span.fail(s"this condition is about no variable of the pattern ($shownVariables).")
+    if (mentioned.isEmpty) span.fail("CER_SYNTAX.VIEW_CONDITION", "variables" -> shownVariables)
     val last = mentioned.map(_._1).max
     val edits = mentioned.map { case (v, a) =>
       val path = a.path.tail.map(quoteIfNeeded)
@@ -64,10 +64,10 @@ final private[views] class PatternQuery(query: ViewQuery) {
   private def variableOf(a: SqlExpression.ColumnReference): Int = {
     val i = variables.indexWhere(v => ViewQuery.same(v.name, a.path.head))
     if (i < 0 || a.path.length < 2) {
-      val hint =
-        if (query.isColumn(a.path)) s"write which row is meant, such as ${variables.head.name}.${a.span.text}"
-        else s"the pattern's variables are $shownVariables"
-      a.span.fail(s"'${a.span.text}' is no column of a variable: $hint.", "CER_UNKNOWN_VARIABLE")
+      val column = "column" -> a.span.text
+      if (query.isColumn(a.path))
+        a.span.fail("CER_UNKNOWN_VARIABLE.VIEW_WHICH_ROW", column, "variable" -> variables.head.name)
+      else a.span.fail("CER_UNKNOWN_VARIABLE.VIEW_PATTERN", column, "variables" -> shownVariables)
     }
     query.checkColumn(a.copy(path = a.path.tail))
     i
@@ -75,11 +75,7 @@ final private[views] class PatternQuery(query: ViewQuery) {
 
   private def carry(variable: Int, a: SqlExpression.ColumnReference): CarriedColumn = {
     val v = variables(variable)
-    if (v.plus)
-      a.span.fail(
-        s"${v.name}+ can stand for several rows, so a later variable cannot be compared with it; compare with a variable without +.",
-        "CER_UNSUPPORTED"
-      )
+    if (v.plus) a.span.fail("CER_UNSUPPORTED.VIEW_PLUS", "variable" -> v.name)
     val field = query.source.schema.fields.find(f => ViewQuery.same(f.name, a.path(1))).get
     carried.find(c => c.variable == variable && c.column == field.name).getOrElse {
       val name = names.fresh(s"${v.name}_${field.name}")

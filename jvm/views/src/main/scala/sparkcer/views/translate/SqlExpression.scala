@@ -12,11 +12,10 @@ import sparkcer.views.statement.{SqlSpan, SqlToken}
   * and do not print an expression tree, so that they read like what the user wrote.
   */
 final private[views] class SqlExpression(val span: SqlSpan) {
-  if (span.isEmpty) span.fail("an expression is missing here.")
+  if (span.isEmpty) span.fail("CER_SYNTAX.VIEW_EXPRESSION")
 
   private val parsed: Expression = SqlExpression.parse(span)
-  if (parsed.exists(_.isInstanceOf[SubqueryExpression]))
-    span.fail("a subquery cannot stand here. Join its table in a view of its own, and read that.", "CER_UNSUPPORTED")
+  if (parsed.exists(_.isInstanceOf[SubqueryExpression])) span.fail("CER_UNSUPPORTED.VIEW_SUBQUERY")
 
   private def place(e: Expression): SqlSpan = {
     val (from, until) = (e.origin.startIndex.get, e.origin.stopIndex.get + 1)
@@ -40,19 +39,15 @@ final private[views] class SqlExpression(val span: SqlSpan) {
   private def aggregate(f: UnresolvedFunction): SqlExpression.Aggregate = {
     val whole = place(f)
     val name = f.nameParts.head.toLowerCase
-    if (f.isDistinct || f.filter.isDefined)
-      whole.fail(
-        s"$name with DISTINCT or FILTER cannot be kept up to date from parts. Prepare the rows in a view of its own, and read that.",
-        "CER_UNSUPPORTED"
-      )
+    if (f.isDistinct || f.filter.isDefined) whole.fail("CER_UNSUPPORTED.VIEW_DISTINCT_OR_FILTER", "function" -> name)
     f.arguments match {
       case Seq(_: Literal) if name == "count" => SqlExpression.Aggregate(name, None, whole)
       case Seq(_)                             =>
         val inside = SqlToken.of(whole)
         val argument = new SqlExpression(SqlSpan(span.statement, inside(1).span.end, inside.last.span.start))
-        if (argument.aggregates.nonEmpty) argument.span.fail("an aggregate cannot stand inside another.")
+        if (argument.aggregates.nonEmpty) argument.span.fail("CER_SYNTAX.VIEW_NESTED_AGGREGATE")
         SqlExpression.Aggregate(if (name == "mean") "avg" else name, Some(argument), whole)
-      case _ => whole.fail(s"$name takes one argument.", "CER_UNSUPPORTED")
+      case _ => whole.fail("CER_UNSUPPORTED.VIEW_ARGUMENTS", "function" -> name)
     }
   }
 
@@ -76,7 +71,7 @@ private[views] object SqlExpression {
 
   private def parse(span: SqlSpan): Expression =
     try CatalystSqlParser.parseExpression(span.text)
-    catch { case e: ParseException => span.fail(s"Spark cannot read this: ${reason(e)}") }
+    catch { case e: ParseException => span.fail("CER_SYNTAX.VIEW_SQL", "reason" -> reason(e)) }
 
   /** Does it end with an alias? */
   def isNamed(span: SqlSpan): Boolean = parse(span).isInstanceOf[Alias]
@@ -89,7 +84,7 @@ private[views] object SqlExpression {
         .schema
         .head
         .dataType
-    catch { case e: AnalysisException => span.fail(reason(e), "CER_TYPE_MISMATCH") }
+    catch { case e: AnalysisException => span.fail("CER_TYPE_MISMATCH.VIEW_SQL", "reason" -> reason(e)) }
 
   /** The message of Spark, without error condition, SQLSTATE and plan. */
   def reason(e: AnalysisException): String =

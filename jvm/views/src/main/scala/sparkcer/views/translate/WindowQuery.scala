@@ -18,7 +18,7 @@ private[views] object WindowQuery {
       else if (calls.forall(_.extreme)) new Extremes(query, panes)
       else new MergedPanes(query, panes)
     if (calls.isEmpty)
-      query.window.get.fail("a window needs an aggregate: count, sum, avg, min or max in SELECT.")
+      query.window.get.fail("CER_SYNTAX.VIEW_NO_AGGREGATE")
     form.statements
   }
 }
