@@ -187,7 +187,7 @@ def test_a_stream_is_the_batch_with_a_restart(spark: SparkSession, twitter: Data
         ),
         (
             "y[x.id + id]",
-            "[CER_TYPE_MISMATCH] Line 1, column 50: the condition 'x.id + id' is BIGINT, and must be BOOLEAN.",
+            "[CER_TYPE_MISMATCH] Line 1, column 50: the condition 'x.id + id' is BIGINT, but it must be BOOLEAN.",
         ),
     ],
 )

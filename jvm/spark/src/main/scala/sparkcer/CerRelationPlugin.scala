@@ -88,7 +88,7 @@ private object CerRelationPlugin {
       case ("explain", Vector(query), Vector()) => row(planner, PythonEntry.explain(text("query", query)))
       case ("svg", Vector(query), Vector())     => row(planner, PythonEntry.svg(text("query", query)))
       case ("mermaid", Vector(query), Vector()) => row(planner, PythonEntry.mermaid(text("query", query)))
-      case _                                    => newer("this kind of query")
+      case _                                    => throw new CerException("CER_OLD_SERVER.FUNCTION")
     }
   }
 
@@ -100,7 +100,7 @@ private object CerRelationPlugin {
 
   private def optionsOf(all: Map[String, Expression]): Options = {
     val (params, named) = all.partition(_._1.startsWith(Param))
-    named.keys.find(!Options.Names(_)).foreach(name => newer(s"the option '$name'"))
+    named.keys.find(!Options.Names(_)).foreach(n => throw new CerException("CER_OLD_SERVER.OPTION", "option" -> n))
     Options.named(
       named.map {
         case (name @ "type", Literal(null, _)) => name -> null
@@ -114,12 +114,6 @@ private object CerRelationPlugin {
 
   private def text(what: String, e: Expression): String = e match {
     case Literal(value, StringType) => value.toString
-    case _                          => newer(s"${e.dataType.sql} as $what")
+    case _                          => throw new CerException("CER_OLD_SERVER.VALUE", "type" -> e.dataType.sql, "argument" -> what)
   }
-
-  /** The client sends what this jar does not know. */
-  private def newer(what: String): Nothing = throw new CerException(
-    "CER_OLD_SERVER",
-    s"[CER_OLD_SERVER] The spark-cer on the Spark Connect server does not know $what: put the jar of the client's version on the server."
-  )
 }

@@ -198,7 +198,7 @@ final private[evaluate] class Tecs(events: Events) {
   }
 }
 
-private[evaluate] object Tecs {
+private[engine] object Tecs {
   private val WidthBits = 3
   private val Width = 1 << WidthBits
   private val Event = 0

@@ -93,7 +93,7 @@ class ParserErrorSuite extends munit.FunSuite {
     refused(
       "SELECT * FROM WHERE A",
       (1, 15),
-      "expected a stream name, found 'WHERE'. To use 'WHERE' as a name, put it in backticks."
+      "expected a name after FROM, found 'WHERE'. To use 'WHERE' as a name, put it in backticks."
     )
   }
 
@@ -125,8 +125,8 @@ class ParserErrorSuite extends munit.FunSuite {
     formula("A FILTER A[ ]", 11, "the condition is empty.")
     formula("A FILTER A[p] ADN A[q]", 15, s"expected $operators, $clauses, found 'ADN'. Did you mean 'AND'?")
     formula("A FILTER (A[p] A[q])", 16, "expected AND, OR or ')', found 'A'.")
-    formula("A FILTER A[p IN {..}]", 17, "a range needs a bound: {1..5}, {1..} or {..5}.")
-    formula("A FILTER A[p IN RANGE(1)]", 17, "RANGE takes a lower and an upper bound: RANGE(1, 5).")
+    formula("A FILTER A[p IN {..}]", 17, "a range needs a bound, such as {1..5}, {1..} or {..5}.")
+    formula("A FILTER A[p IN RANGE(1)]", 17, "RANGE takes a lower and an upper bound, such as RANGE(1, 5).")
   }
 
   test("comparisons between events") {
@@ -136,21 +136,21 @@ class ParserErrorSuite extends munit.FunSuite {
       32,
       "expected '.' and a column after 'y', such as y.price, found the end of the query."
     )
-    formula("A AS x FILTER x. = 1", 18, "expected an attribute of a variable, such as x.price, found '='.")
+    formula("A AS x FILTER x. = 1", 18, "expected a column of a variable, such as x.price, found '='.")
     formula(
       "A AS x ; B AS y FILTER x.id LIKE y.id",
       29,
-      "expected a comparison (= != < <= > >=), found 'LIKE'. Other expressions go in brackets: y[tweet_id = x.id]."
+      "expected a comparison (= != < <= > >=), found 'LIKE'. Other expressions go in brackets after a variable, such as x[name LIKE 'a%']."
     )
     formula("A AS x FILTER x.a < x.b < x.c", 25, "expected AND, OR or the end of the comparison, found '<'.")
     formula("A AS x FILTER (x.a + 1 = 2", 15, "the parenthesis opened here is never closed.")
     formula("A AS x FILTER f(x.a = 2", 21, "expected ')', found '='.")
-    formula("A AS x FILTER x.a > PREV.a", 21, "PREV stands inside the brackets of its variable: x[price > PREV.price].")
-    formula("A FILTER 1 = 1", 10, "the comparison names no variable: compare attributes, such as x.price > y.price.")
+    formula("A AS x FILTER x.a > PREV.a", 21, "PREV is used inside the brackets of its variable, such as x[price > PREV.price].")
+    formula("A FILTER 1 = 1", 10, "the comparison has no variable. Compare columns of events, such as x.price > y.price.")
     refused(
       "SELECT * FROM S WHERE A AS high ; B FILTER high.p > lwo.p",
       (1, 53),
-      "FILTER names 'lwo', but the formula before it binds only A, B, high.",
+      "FILTER names 'lwo', which is not a variable of the pattern before it. Its variables are A, B, high.",
       "CER_UNKNOWN_VARIABLE"
     )
   }
@@ -159,18 +159,18 @@ class ParserErrorSuite extends munit.FunSuite {
     formula(
       "A PART-BY k",
       11,
-      "expected attributes in brackets after PART-BY, such as [x.id, y.id] or [id], found 'k'."
+      "expected columns in brackets after PART-BY, such as [x.id, y.id] or [id], found 'k'."
     )
     formula("A PART-BY [a + b]", 12, "expected a column name, found 'a + b'.")
     formula(
       "A ; B PART-BY [a, b]",
       7,
-      "PART-BY takes one attribute of all events, [id], or one of each variable, [x.id, y.id]."
+      "PART-BY takes one column of all events, such as [id], or one column of each variable, such as [x.id, y.id]."
     )
     formula(
       "A AS x ; B ; NOT(C) PART-BY [x.id, A.id]",
       21,
-      "PART-BY leaves out the events of 'B': give each of them a variable in the list."
+      "PART-BY leaves out the events of 'B'. Add one of their columns to the list, such as B.id."
     )
     formula("A PARTBY [k]", 3, s"expected $operators, $clauses, found 'PARTBY'. Did you mean 'PART-BY'?")
     formula("A ALL", 6, "expected an event type, NOT(…) or '(', found the end of the query.")
@@ -182,21 +182,21 @@ class ParserErrorSuite extends munit.FunSuite {
   }
 
   test("windows") {
-    val units = "EVENTS, an attribute in brackets or a unit of time (days, hours, minutes, seconds, milliseconds)"
+    val units = "a unit of time (weeks, days, hours, minutes, seconds, milliseconds, microseconds), EVENTS, or a column in brackets, such as [ts]"
     formula("A WITHIN", 9, "expected a number after WITHIN, found the end of the query.")
     formula("A WITHIN 3", 11, s"expected $units, found the end of the query.")
     formula("A WITHIN 3 mintues", 12, s"expected $units, found 'mintues'. Did you mean 'minutes'?")
     formula("A WITHIN 3 EVENST", 12, s"expected $units, found 'EVENST'. Did you mean 'EVENTS'?")
-    formula("A WITHIN 3 [a, b]", 12, "WITHIN takes one attribute, such as WITHIN 30 [ts].")
-    formula("A WITHIN 0.0000001 seconds", 20, "a window is a whole number of microseconds.")
+    formula("A WITHIN 3 [a, b]", 12, "WITHIN takes one column, such as WITHIN 30 [ts].")
+    formula("A WITHIN 0.0000001 seconds", 20, "a window of time takes a whole number of microseconds.")
     formula("A WITHIN 9999999999999 days", 28, "the window is longer than 292,000 years.")
   }
 
   test("other clauses") {
-    formula("A PARTITION BY k", 16, "expected an attribute in brackets, such as [card], found 'k'.")
+    formula("A PARTITION BY k", 16, "expected a column in brackets, such as [card], found 'k'.")
     formula("A PARTITION BY [k + 1]", 17, "expected a column name, found 'k + 1'.")
-    formula("A LIMIT 0", 9, "LIMIT takes a whole number from 1.")
-    formula("A LIMIT 1.5", 9, "LIMIT takes a whole number from 1.")
+    formula("A LIMIT 0", 9, "LIMIT takes a whole number, 1 or more.")
+    formula("A LIMIT 1.5", 9, "LIMIT takes a whole number, 1 or more.")
     formula("A LIMIT x", 9, "expected a number after LIMIT, found 'x'.")
     refused("SELECT COUNT(x) FROM S WHERE A", (1, 14), "expected '*', found 'x'.")
     refused("SELECT x[a + 1] FROM S WHERE A AS x", (1, 10), "expected a column name, found 'a + 1'.")
@@ -211,7 +211,7 @@ class ParserErrorSuite extends munit.FunSuite {
     refused("SELECT MAX LAST * FROM S WHERE A", (1, 12), "expected '*' after the strategy, found 'LAST'.")
     formula("A PARTITION [k]", 13, "expected BY after PARTITION, found '[k]'.")
     formula("A CONSUME ANY", 11, "expected BY after CONSUME, found 'ANY'.")
-    formula("A WITHIN 2.5 EVENTS", 10, "a window of events is a whole number of them.")
+    formula("A WITHIN 2.5 EVENTS", 10, "a window of events takes a whole number of events.")
     refused("SELECT x[] FROM S WHERE A AS x", (1, 10), "expected a column name, found nothing.")
   }
 
@@ -220,14 +220,14 @@ class ParserErrorSuite extends munit.FunSuite {
     refused(
       "SELECT hihg FROM S WHERE A AS high",
       (1, 8),
-      "SELECT names 'hihg', but WHERE binds only A, high. Did you mean 'high'?",
+      "SELECT names 'hihg', which is not a variable of the pattern. Its variables are A, high. Did you mean 'high'?",
       variable
     )
-    refused("SELECT y FROM S WHERE A AS x", (1, 8), "SELECT names 'y', but WHERE binds only A, x.", variable)
+    refused("SELECT y FROM S WHERE A AS x", (1, 8), "SELECT names 'y', which is not a variable of the pattern. Its variables are A, x.", variable)
     refused(
       "SELECT * FROM S WHERE (A AS low FILTER high[p]) ; B AS high",
       (1, 40),
-      "FILTER names 'high', but the formula before it binds only A, low.",
+      "FILTER names 'high', which is not a variable of the pattern before it. Its variables are A, low.",
       variable
     )
     refused(
@@ -243,7 +243,7 @@ class ParserErrorSuite extends munit.FunSuite {
     refused(
       "SELECT X FROM S WHERE A AS x",
       (1, 8),
-      "SELECT names 'X', but WHERE binds only A, x. Did you mean 'x'?",
+      "SELECT names 'X', which is not a variable of the pattern. Its variables are A, x. Did you mean 'x'?",
       "CER_UNKNOWN_VARIABLE"
     )
   }

@@ -68,6 +68,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   private def compared(l: Comparison, terms: Vector[Term], operator: Operator): Vector[Expression] = {
     val sides = terms.zipWithIndex.map { case (t, i) => (side(l, t, i), t) }
     val (left, right) = (sides(0)._1._1, sides(1)._1._1)
+    def typed(i: Int) = (sides(i)._2, sides(i)._1._2)
     val comparison = operator match {
       case Operator.Equal | Operator.NotEqual => EqualTo(left, right)
       case Operator.Less                      => LessThan(left, right)
@@ -77,7 +78,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
     }
     val resolved =
       try Bridge.resolve(events, Bridge.column(comparison))
-      catch { case _: AnalysisException => mismatch(l, sides.map { case ((_, typed), t) => (t, typed) }) }
+      catch { case _: AnalysisException => mismatch(l, typed(0), typed(1)) }
     resolved match {
       case BinaryComparison(a, c) => Vector(a, c)
       case other                  => throw new IllegalStateException(s"not a comparison: $other")
@@ -101,13 +102,16 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
             case BinaryComparison(a, _) => a
             case other                  => throw new IllegalStateException(s"not a comparison: $other")
           }
-        catch { case _: AnalysisException => mismatch(l, Vector((terms.head, widest), (t, other))) }
+        catch { case _: AnalysisException => mismatch(l, (terms.head, widest), (t, other)) }
       }
       sides.find(s => !keepsValues(s._2.dataType, common.dataType)).foreach { case (t, e) =>
         b.fail(
-          "CER_TYPE_MISMATCH",
-          s"${l.show} would compare '${t.shown}', which is ${e.dataType.sql}, as ${common.dataType.sql}, and that can make different values equal: cast the columns to one type.",
-          l.offset
+          l.offset,
+          "CER_TYPE_MISMATCH.COMPARED_AS",
+          "comparison" -> l.show,
+          "side" -> t.shown,
+          "type" -> e.dataType.sql,
+          "common" -> common.dataType.sql
         )
       }
       all.map(e => if (e.dataType == common.dataType) e else cast(e, common.dataType))
@@ -136,12 +140,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
         )
     checkColumns(l, parsed)
     val resolved = resolve(l, b.params.bind(parsed), l.sql)
-    if (resolved.dataType != BooleanType)
-      b.fail(
-        "CER_TYPE_MISMATCH",
-        s"the condition '${l.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.",
-        l.offset
-      )
+    b.mustBeBoolean(resolved, l.sql, l.offset)
     resolved
   }
 
@@ -152,15 +151,15 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
       try Bridge.resolve(events, Bridge.column(e))
       catch {
         case e: AnalysisException =>
-          b.fail("CER_TYPE_MISMATCH", s"Spark cannot use '$shown': ${words(l, e)}", l.offset)
+          b.fail(l.offset, "CER_TYPE_MISMATCH.COMPARISON", "comparison" -> shown, "reason" -> words(l, e))
       }
     val whole = resolved.collect { case a: AttributeReference => a }.length !=
       resolved.collect { case Column(_, _) => () }.length
+    if (whole) b.fail(l.offset, "CER_UNSUPPORTED.COMPARED_EVENT", "sql" -> shown)
     val refused =
-      if (whole) Some("an event as a whole: name its columns")
-      else if (resolved.containsPattern(TreePattern.CURRENT_LIKE)) Some("the current time")
+      if (resolved.containsPattern(TreePattern.CURRENT_LIKE)) Some("what" -> "the current time")
       else b.refusal(resolved)
-    refused.foreach(what => b.fail("CER_UNSUPPORTED", s"a comparison between events cannot use $what: '$shown'.", l.offset))
+    refused.foreach(b.fail(l.offset, "CER_UNSUPPORTED.COMPARISON", "sql" -> shown, _))
     resolved
   }
 
@@ -181,10 +180,15 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
     case _ => ()
   }
 
-  private def mismatch(l: Comparison, sides: Vector[(Term, Expression)]): Nothing = {
-    val types = sides.map { case (t, side) => s"'${t.shown}' is ${side.dataType.sql}" }.mkString(" and ")
-    b.fail("CER_TYPE_MISMATCH", s"Spark SQL cannot compare these: $types.", l.offset)
-  }
+  private def mismatch(l: Comparison, left: (Term, Expression), right: (Term, Expression)): Nothing =
+    b.fail(
+      l.offset,
+      "CER_TYPE_MISMATCH.COMPARED",
+      "left" -> left._1.shown,
+      "leftType" -> left._2.dataType.sql,
+      "right" -> right._1.shown,
+      "rightType" -> right._2.dataType.sql
+    )
 
   /** Puts attributes where the events of a test stand; the arguments of lambda functions are none. */
   private def placed(

@@ -46,7 +46,7 @@ object ParameterValues {
     val column = value match { case c: Column => c; case v => lit(v) }
     scala.util.Try(Bridge.resolve(df, column)).toOption match {
       case Some(l: Literal) => l
-      case _                => fail(s"The value of :$name is no literal of Spark SQL: $value.")
+      case _                => throw new CerException("CER_PARAMETER.NOT_A_LITERAL", "name" -> name, "value" -> s"$value")
     }
   }
 
@@ -56,27 +56,30 @@ object ParameterValues {
       .flatMap(v => scala.util.Try(BigDecimal(v.value.toString)).toOption) // not a NaN
       .getOrElse(
         throw new CeqlException(
-          "CER_PARAMETER",
-          s"LIMIT and WITHIN take a number, and :${p.value} is ${value.sql}, ${value.dataType.sql}.",
           query.text,
-          p.offset
+          p.offset,
+          "CER_PARAMETER.NOT_A_NUMBER",
+          "name" -> p.value,
+          "value" -> value.sql,
+          "type" -> value.dataType.sql
         )
       )
 
-  private def missing(query: Query, p: Name, others: Set[String]): Unit = {
-    val advice =
-      if (others.isEmpty) s"""Give it one with params={"${p.value}": …}."""
-      else s"params has ${others.toVector.sorted.mkString(", ")}.${CeqlException.suggestion(p.value, others)}"
-    throw new CeqlException("CER_PARAMETER", s"the parameter :${p.value} has no value. $advice", query.text, p.offset)
-  }
+  private def missing(query: Query, p: Name, others: Set[String]): Unit =
+    if (others.isEmpty) throw new CeqlException(query.text, p.offset, "CER_PARAMETER.MISSING", "name" -> p.value)
+    else
+      throw new CeqlException(
+        query.text,
+        p.offset,
+        "CER_PARAMETER.MISSING_AMONG",
+        "name" -> p.value,
+        "others" -> others.toVector.sorted.mkString(", "),
+        "suggestion" -> CeqlException.suggestion(p.value, others)
+      )
 
   private def unused(name: String, places: Seq[Name]): Unit = {
     val known = places.map(_.value).distinct
-    fail(
-      s"params has '$name', but the query has no :$name. " +
-        (if (known.isEmpty) "It has no parameters." else known.mkString("Its parameters are :", ", :", "."))
-    )
+    if (known.isEmpty) throw new CerException("CER_PARAMETER.UNUSED_ALL", "name" -> name)
+    else throw new CerException("CER_PARAMETER.UNUSED", "name" -> name, "parameters" -> known.mkString(":", ", :", ""))
   }
-
-  private def fail(problem: String): Nothing = throw new CerException("CER_PARAMETER", s"[CER_PARAMETER] $problem")
 }

@@ -51,7 +51,7 @@ class CheckpointSuite extends SparkSuite {
     val (checkpoint, _) = Checkpoints.unpack(1, Checkpoints.mixed)
     assertEquals(
       refused(new Checkpoints.Run(spark, Checkpoints.mixed, checkpoint).resume()),
-      "[CER_STATE_MISMATCH] This version of spark-cer compiles the query otherwise than the one that wrote the checkpoint. Start with a new checkpointLocation, or use that version."
+      "[CER_STATE_MISMATCH] This version of spark-cer compiles the query differently from the one that wrote the checkpoint. Start with a new checkpointLocation, or use that version."
     )
   }
 
@@ -95,7 +95,7 @@ class CheckpointSuite extends SparkSuite {
     assertEquals(
       refused(run(folder, input)(("B", "", 2, "1"))(_.withColumn("k", col("k").cast("int")).cer(query))),
       "[CER_STATE_MISMATCH] A column of PARTITION BY or WITHIN has another type than when the checkpoint was written.\n" +
-        s"Then: k STRING, BIGINT\nNow:  k INT, BIGINT\n $advice"
+        s"Then: k STRING, BIGINT\nNow:  k INT, BIGINT\n$advice"
     )
   }
 

@@ -79,7 +79,7 @@ class WatermarkSuite extends SparkSuite {
     Binding.checkWatermarks(Bridge.planOf(stream), Binding.WatermarkDelay)
     assertEquals(
       intercept[AnalysisException](Binding.checkWatermarks(Bridge.planOf(stream), "another.key")).getMessage,
-      "[CER_WATERMARK] This Spark does not note the watermark on '_2' as 'another.key' in the metadata of the column, where spark-cer looks for it: use a Spark that this spark-cer is made for."
+      "[CER_WATERMARK] This Spark does not note the watermark on '_2' as 'another.key' in the metadata of the column, where spark-cer looks for it. Use a Spark that this spark-cer is made for."
     )
   }
 }
