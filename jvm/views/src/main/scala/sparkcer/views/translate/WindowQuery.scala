@@ -9,16 +9,15 @@ package sparkcer.views.translate
   *   - [[MergedPanes]], for anything else
   */
 private[views] object WindowQuery {
-  def apply(query: ViewQuery): Seq[String] = {
+  def apply(query: ViewQuery): Seq[String] = form(query).statements
+
+  def form(query: ViewQuery): WindowForm = {
     val panes = new Panes(query)
     val calls = new Aggregates(query, new FreshNames(Nil), needsValues = false).calls
-    val form =
-      if (panes.wide == 1) new MergedPanes(query, panes)
-      else if (calls.forall(_.subtractable)) new PrefixSums(query, panes)
-      else if (calls.forall(_.extreme)) new Extremes(query, panes)
-      else new MergedPanes(query, panes)
-    if (calls.isEmpty)
-      query.window.get.fail("CER_SYNTAX.VIEW_NO_AGGREGATE")
-    form.statements
+    if (calls.isEmpty) query.window.get.fail("CER_SYNTAX.VIEW_NO_AGGREGATE")
+    else if (panes.wide == 1) new MergedPanes(query, panes)
+    else if (calls.forall(_.subtractable)) new PrefixSums(query, panes)
+    else if (calls.forall(_.extreme)) new Extremes(query, panes)
+    else new MergedPanes(query, panes)
   }
 }

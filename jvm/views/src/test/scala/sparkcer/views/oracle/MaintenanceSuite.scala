@@ -130,7 +130,7 @@ final class MaintenanceSuite extends SparkSuite {
     v.append("M", rows(spark, (1, "x", 20)))
     val text = v.explain()
     assert(text.contains(s"  stale: ${Begin + 1} because M[${Begin + 1}] changed"), text)
-    assert(text.contains(s"  perhaps stale, as soon as these are computed: ${Begin + 2}..${Begin + 3}"), text)
+    assert(text.contains(s"  stale if these change: ${Begin + 2}..${Begin + 3}"), text)
     assert(text.contains(s"waits for M[${Begin + 4}..${Begin + 59}]"), text)
     assertEquals(
       v.diagram("mermaid"),

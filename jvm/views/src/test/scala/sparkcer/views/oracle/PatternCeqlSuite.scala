@@ -22,7 +22,7 @@ class PatternCeqlSuite extends SparkSuite {
   }
 
   private def view(variables: Seq[Variable], parts: Map[Long, Seq[Row]]): Set[Found] = {
-    val world = new PartWorld(spark, MadeRows.Length)
+    val world = new PartWorld(MadeRows.Length)
     world.table("M", MadeRows.Schema, parts)
     Translate(
       s"""CREATE VIEW V AS SELECT g, h, count(*) AS ct, sum(loss) AS s FROM M PATTERN [${variables
@@ -70,7 +70,7 @@ class PatternCeqlSuite extends SparkSuite {
             Variable(s"v$i", rng.nextBoolean(), s"loss BETWEEN ${cuts(i)} AND ${cuts(i + 1) - 1}")
           )
         }
-      val parts = known(MadeRows.parts(rng, 40, most = 1, silent = 0))
+      val parts = known(MadeRows.parts(rng, 40, most = 1, idle = 0))
       val byView = view(variables, parts)
       assert(byView.nonEmpty)
       assertEquals(byView, ceql(variables, parts))

@@ -53,7 +53,7 @@ class TranslatedViewsSuite extends SparkSuite {
         "CREATE VIEW View1 AS SELECT g, h, count(*) AS ct, sum(loss) AS s FROM M PATTERN [a, b+] WHERE a.loss > 10 AND b.loss > 10 " +
           (Grouped +: windows.map(_.text)).mkString("; ")
       )
-      val all = MadeRows.parts(rng, 8, most = 1, silent = 0.1).toVector.flatMap { case (p, rows) => rows.map(p -> _) }
+      val all = MadeRows.parts(rng, 8, most = 1, idle = 0.1).toVector.flatMap { case (p, rows) => rows.map(p -> _) }
       // The first part whole, then the others mixed up.
       val (first, others) = all.partition(_._1 == MadeRows.First)
       val batches = first +: rng.shuffle(others).grouped(others.length / 3 + 1).toVector
