@@ -7,7 +7,7 @@ import org.apache.spark.sql.{AnalysisException, DataFrame}
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.testkit.Network
 
-/** Tables and views as Delta reads them, against what they are. */
+/** Tables and views that are read as Delta tables have the same rows. */
 class DeltaSuite extends SparkSuite {
   private def rows(df: DataFrame): Seq[String] =
     df.select(df.columns.sorted.map(df(_)).toIndexedSeq: _*).collect().map(_.toString).sorted.toSeq
@@ -69,7 +69,7 @@ class DeltaSuite extends SparkSuite {
     val v = network(root)
     minutes(v, 1 to 11)
     (0 to 9).foreach(n => Files.delete(Paths.get(root, "M", "_delta_log", f"$n%020d.json")))
-    // In the catalog, and not in the log.
+    // The catalog has this part, but the log does not.
     append(v, 12, minute(12))
     val again = Views.open(spark, root)
     again.maintain()

@@ -9,9 +9,9 @@ import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.testkit.{MadeRows, PartWorld}
 import sparkcer.views.translate.Translate
 
-/** A pattern as a view, and the same pattern as CEQL: contiguous, SELECT MAX, partitioned by the group. They agree
-  * where each group has one row in each part, and a row can be bound in one way only: all variables have the same
-  * condition and the last has a `+`, or no two conditions can hold of one row.
+/** A pattern as a view, and the same pattern as CEQL, with `:`, SELECT MAX and PARTITION BY the group. Both find the same
+  * if each group has one row in each part, and if a row can be bound in only one way: all variables have the same
+  * condition and the last has a `+`, or no row meets two conditions.
   */
 class PatternCeqlSuite extends SparkSuite {
   private case class Found(part: Long, g: String, h: Int, count: Long, sum: Option[Long])
@@ -61,7 +61,7 @@ class PatternCeqlSuite extends SparkSuite {
     test(s"the same runs by both ($seed)") {
       val rng = new Random(seed)
       val length = 1 + rng.nextInt(4)
-      // One condition for all, or the values cut into as many stretches as there are variables.
+      // All variables have the same condition, or each has its own range of values.
       val variables =
         if (seed % 2 == 0) Seq.tabulate(length)(i => Variable(s"v$i", plus = i == length - 1, "loss > 8"))
         else {

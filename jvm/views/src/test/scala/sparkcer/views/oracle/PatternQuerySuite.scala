@@ -16,7 +16,7 @@ class PatternQuerySuite extends SparkSuite {
   private def one(c: (Map[Int, Row], Row) => Boolean) = PatternOracle.Variable(plus = false, c)
   private def more(c: (Map[Int, Row], Row) => Boolean) = PatternOracle.Variable(plus = true, c)
 
-  /** Is the row's loss larger than that of an earlier variable? */
+  /** Is the loss of the row larger than that of an earlier variable? */
   private def rises(from: Int): (Map[Int, Row], Row) => Boolean =
     (bound, row) => loss(row).exists(n => loss(bound(from)).exists(n > _))
   private def both(c: (Map[Int, Row], Row) => Boolean*): (Map[Int, Row], Row) => Boolean =
@@ -81,7 +81,7 @@ class PatternQuerySuite extends SparkSuite {
       assertEquals(found.map(_.toString).sorted, expected.map(_.toString).sorted)
     }
 
-  /** The query's SELECT by Spark's own aggregates over the rows of each match, the match's part before them. */
+  /** The part of each match, and the SELECT of the query by the aggregates of Spark over the rows of the match. */
   private def naive(rows: Seq[Row]): Vector[(Long, Row)] = {
     val schema = StructType(StructField("part", LongType) +: MadeRows.Schema.fields)
     spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema).createOrReplaceTempView("matched")

@@ -8,7 +8,7 @@ import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.Views
 import sparkcer.views.testkit.Network
 
-/** Old parts: dropped without breaking what needs them, frozen, rolled up. */
+/** Old parts are dropped only if no view needs them, and can be rolled up. Parts that need dropped parts are frozen. */
 final class RetentionSuite extends SparkSuite {
   import Network._
 
@@ -58,7 +58,7 @@ final class RetentionSuite extends SparkSuite {
     v.append("M", rows(spark, (5, "x", 20)))
     assert(v.explain().contains("stale"))
     assertEquals(told(v.maintain()), Seq("Helper[5] frozen"))
-    // What was dropped in between would have changed too.
+    // The dropped parts of Helper between M and View2 would have changed too.
     v.append("M", rows(spark, (3, "x", 20)))
     assertEquals(told(v.maintain()), Seq("Helper[5] frozen", "View2[3] frozen", "View2[4] frozen"))
     assert(v.explain().contains(s"  frozen: ${Begin + 5}; a source changed, and other parts that they need were dropped"))

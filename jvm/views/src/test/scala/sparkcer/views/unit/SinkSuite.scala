@@ -14,7 +14,7 @@ import sparkcer.views.testkit.Network
 final class SinkSuite extends SparkSuite {
   import Network._
 
-  /** As Spark does while a query runs. */
+  /** Runs the body with the local property that Spark sets while a streaming query runs. */
   private def asQuery(id: String)(body: => Unit): Unit = {
     spark.sparkContext.setLocalProperty(TableSink.QueryId, id)
     try body

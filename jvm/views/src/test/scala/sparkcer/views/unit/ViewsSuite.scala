@@ -6,11 +6,11 @@ import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.Views
 import sparkcer.views.testkit.Network
 
-/** The views of the paper, from statements to rows. */
+/** The views of the ViewDF paper, from statements to rows. */
 final class ViewsSuite extends SparkSuite {
   import Network._
 
-  test("the example of Section 2: a pair is reported from its fourth high loss on") {
+  test("the example of Section 2 of ViewDF: a pair is reported from its fourth high loss on") {
     val v = open(spark)
     v.sql(s"$Helper; $View2")
     val losses = Seq(6, 12, 15, 24, 20, 16, 7)
@@ -84,7 +84,7 @@ final class ViewsSuite extends SparkSuite {
     assertEquals(spark.sql("SELECT * FROM own WHERE x = :a", Map("a" -> "INITIALIZE")).count(), 1L)
   }
 
-  test("late data: exactly what is affected is computed anew, and the chain stops where nothing changes") {
+  test("late data: only parts that are affected are recomputed, and an unchanged part ends the chain") {
     val v = open(spark)
     v.sql(s"$Helper; $View2")
     v.append("M", rows(spark, (0 to 9).map(m => (m.toLong, "s", if (m == 6) 1 else 20)): _*))
