@@ -174,8 +174,8 @@ final class Views private (spark: SparkSession, root: Path) {
   /** Drops the parts that end before a time. It is an error if a view still needs them.
     *
     * @param cascade
-    *   whether to drop the parts of these views too. A view whose next part needs them loses all its parts and starts
-    *   again; a view in which only a stale part needs them loses its parts up to that one.
+    *   whether to drop the parts of these views too. They lose the parts that need the dropped ones, and all earlier
+    *   parts. A view whose next part then cannot be computed loses all its parts and starts again.
     * @return
     *   the dropped parts of each table and view
     */

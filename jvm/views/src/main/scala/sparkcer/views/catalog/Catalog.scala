@@ -12,9 +12,8 @@ private[views] final case class Catalog(version: Long, tables: Vector[Table], re
 
   def apply(name: String): Table = find(name).getOrElse {
     val names = tables.map(_.name)
-    throw
-      if (names.isEmpty) new CerException("CER_VIEW_CATALOG.EMPTY", "name" -> name)
-      else new CerException("CER_VIEW_CATALOG.NOT_FOUND", "name" -> name, "names" -> names.sorted.mkString(", "))
+    if (names.isEmpty) throw new CerException("CER_VIEW_CATALOG.EMPTY", "name" -> name)
+    else throw new CerException("CER_VIEW_CATALOG.NOT_FOUND", "name" -> name, "names" -> names.sorted.mkString(", "))
   }
 
   /** Fails if there is already a table or view of this name. */

@@ -6,9 +6,8 @@ import sparkcer.views.catalog.{Catalog, CatalogFiles, Dependencies, PartName, Pa
 import sparkcer.views.statement.PartRange
 
 /** Drops old parts. Parts that a view still needs, for its next part or for a part that is to be recomputed, are dropped
-  * only with `cascade`. Then the parts of the view are dropped too:
-  *   - If the next part of the view needs them, the view loses all its parts and starts again.
-  *   - If only a stale part needs them, the view loses its parts up to the stale one and goes on.
+  * only with `cascade`. Then the view loses the parts that need them and all earlier ones. If its next part cannot be
+  * computed then, it loses all its parts and starts again.
   */
 private[views] final class Retention(files: CatalogFiles) {
 

@@ -51,7 +51,8 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
     def read(texts: Vector[StatementText]): Vector[Statement] = {
       val (direct, translated) = texts.partition(_.isViewDf)
       direct.foreach(p => add(StatementParser.parse(p)))
-      Dependencies.ordered(statements.values.toVector): Unit // fails if they form a cycle: a translation needs the columns of its source
+      // Fails if they form a cycle. A translation asks for the columns of its source.
+      Dependencies.ordered(statements.values.toVector): Unit
       translated.foreach { p =>
         Translate(p.text, source).foreach(text =>
           StatementText.split(text).foreach(q => add(StatementParser.parse(q)))

@@ -67,7 +67,7 @@ private[views] object ViewQuery {
   def apply(statement: String, sources: String => Option[SourceTable]): ViewQuery = {
     val whole = SqlSpan(statement, 0, statement.length)
     val all = SqlToken.of(whole)
-    val tokens = if (all.lastOption.exists(_.is(";"))) all.init else all
+    val tokens = if (all.lastOption.exists(_.text == ";")) all.init else all
     val end = tokens.lastOption.fold(0)(_.span.end)
     def at(i: Int): SqlToken =
       tokens.lift(i).getOrElse(SqlToken(Token(Token.End, "", end, end), SqlSpan(statement, end, end)))

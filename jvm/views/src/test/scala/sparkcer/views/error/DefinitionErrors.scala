@@ -188,7 +188,11 @@ final class DefinitionErrors(spark: SparkSession) {
       "SELECT * FROM M[j]",
       "In the query, line 1, column 17: expected a number in the subscript of M[j]."
     ),
-    subscript("SUBSCRIPT_PARENTHESIS", "(j", 4, "expected ')' in the subscript of M[(j]."),
+    sql(
+      "SUBSCRIPT_PARENTHESIS",
+      "SELECT * FROM M[(1]",
+      "In the query, line 1, column 18: expected ')' in the subscript of M[(1]."
+    ),
     subscript(
       "SUBSCRIPT_QUOTIENT",
       "j/2*2",

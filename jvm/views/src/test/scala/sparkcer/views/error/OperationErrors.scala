@@ -121,7 +121,7 @@ final class OperationErrors(spark: SparkSession) {
       v.sql(copyOf("H", "M"))
     ),
     catalog("EXISTS", "There is already a table or view 'A'. Drop it first, or use another name.")(
-      v.sql(copyOf("A", "M") + copyOf("A", "M"))
+      v.sql(s"${copyOf("A", "M")}; ${copyOf("A", "M")}")
     ),
     catalog(
       "LENGTH",
@@ -187,7 +187,7 @@ final class OperationErrors(spark: SparkSession) {
       s"Part $Begin (2015-01-01 00:00:00Z) of view A could not be computed, and is as it was before: [USER_RAISED_EXCEPTION] broken SQLSTATE: P0001"
     ) {
       val w = Network.open(spark)
-      w.sql(view("A", "SELECT raise_error('broken') AS x FROM M[i]", "SELECT NULL FROM M[j]"))
+      w.sql(view("A", "SELECT CAST(raise_error('broken') AS STRING) AS x FROM M[i]", "SELECT src FROM M[j]"))
       w.append("M", rows(spark, (0, "s", 20)))
       w.maintain()
     },
@@ -197,7 +197,7 @@ final class OperationErrors(spark: SparkSession) {
     )(filled().dropParts("Helper", minute(8))),
     error(
       "CER_VIEW_NEEDED.PARTS_NEXT_AND_STALE",
-      s"Parts of M before 2015-01-01 00:05:00Z are still needed to compute Joined[${Begin + 2}] and to recompute A[${Begin + 1}]. Run maintain() first, or drop fewer parts. With cascade, a view whose next part needs them loses all its parts and starts again, and a view in which only stale parts need them loses its parts up to the last of these."
+      s"Parts of M before 2015-01-01 00:05:00Z are still needed to compute Joined[${Begin + 2}] and to recompute A[${Begin + 1}]. Run maintain() first, or drop fewer parts. With cascade, the views lose the parts that need them and all earlier ones, and start again if their next part then cannot be computed."
     ) {
       val w = Network.open(spark)
       w.createTable("N", Schema, "t", "60")
@@ -211,7 +211,7 @@ final class OperationErrors(spark: SparkSession) {
     },
     error(
       "CER_VIEW_NEEDED.PARTS_STALE",
-      s"Parts of M before 2015-01-01 00:05:00Z are still needed to recompute Helper[${Begin + 4}]. Run maintain() first, or drop fewer parts. With cascade, these views lose their parts up to the last of these."
+      s"Parts of M before 2015-01-01 00:05:00Z are still needed to recompute Helper[${Begin + 4}]. Run maintain() first, or drop fewer parts. With cascade, these views lose these parts and all earlier ones, and start again if their next part then cannot be computed."
     ) {
       val w = filled()
       w.append("M", rows(spark, (2, "x", 20)))
