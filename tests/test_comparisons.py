@@ -182,8 +182,8 @@ def test_a_stream_is_the_batch_with_a_restart(spark: SparkSession, twitter: Data
         ),
         (
             "array(x.id) = y.tweet_id",
-            "[CER_TYPE_MISMATCH] Line 1, column 48: Spark SQL cannot compare these: "
-            "'array(x.id)' is ARRAY<BIGINT> and 'y.tweet_id' is BIGINT.",
+            "[CER_TYPE_MISMATCH] Line 1, column 48: Spark SQL cannot compare "
+            "'array(x.id)', which is ARRAY<BIGINT>, with 'y.tweet_id', which is BIGINT.",
         ),
         (
             "y[x.id + id]",

@@ -81,6 +81,21 @@ class ExplainSuite extends munit.FunSuite {
     )
   }
 
+  test("NOT asks for an event") {
+    def pattern(formula: String) =
+      Explain(Program(s"SELECT * FROM S WHERE $formula")).linesIterator.slice(1, 4).takeWhile(_.nonEmpty).toVector
+    assertEquals(
+      pattern("failure ; NOT(success) ; (error OR NOT(error FILTER error[p]))"),
+      Vector(
+        "  failure ; NOT(success) ; (error OR NOT(error FILTER error[p]))",
+        "  NOT(success) asks for one event that is not a success; it does not mean that no success comes.",
+        "  NOT(error FILTER error[p]) asks for one event that is not such an event; it does not mean that no such event comes."
+      )
+    )
+    assertEquals(pattern("A ; NOT(error)+ ; NOT(error)").drop(1).length, 1)
+    assertEquals(pattern("A : NOT(B):+ : C"), Vector("  A : NOT(B):+ : C"))
+  }
+
   private val either = Program(
     "SELECT * FROM S WHERE SELL AS x FILTER x[name = 'MSFT' OR name = 'INTC'] AND x[volume BETWEEN 1 AND 9] AND (x[p] OR x[q])"
   )

@@ -148,7 +148,7 @@ final private class Parser(text: String) {
   /** `SELECT x.price` is written `SELECT x[price]`. */
   private def selectedColumn(variable: Name): Nothing = {
     val column = ahead(1)
-    if (column.kind == Token.Word || column.kind == Token.Quoted)
+    if (isName(column))
       throw new CeqlException(
         text,
         token.start,

@@ -38,6 +38,10 @@ class ParametersSuite extends munit.FunSuite {
       "a window of events takes a whole number of events, but the parameter :n is 1.5."
     )
     assertEquals(refused("WITHIN :n [ts]", "n" -> -1), "a window cannot be negative, but the parameter :n is -1.")
+    val negative = "a window cannot be negative, but the parameter :n is -1."
+    assertEquals(refused("WITHIN :n minutes", "n" -> -1), negative)
+    assertEquals(refused("WITHIN 2 hours :n minutes", "n" -> -1), negative)
+    assertEquals(refused("WITHIN :n EVENTS", "n" -> -1), negative)
     assertEquals(
       refused("WITHIN :n seconds", "n" -> BigDecimal("1e-7")),
       "a window of time takes a whole number of microseconds, but the parameter :n is 0.0000001."

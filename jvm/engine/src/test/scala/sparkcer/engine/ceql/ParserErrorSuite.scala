@@ -155,6 +155,42 @@ class ParserErrorSuite extends munit.FunSuite {
     )
   }
 
+  test("a column without its variable") {
+    def whose(filter: String, column: Int, name: String, write: String) = formula(
+      s"(A AS x ; B) FILTER $filter",
+      column + 20,
+      s"whose $name? Write $write for the events of x. The variables here are A, B, x."
+    )
+    whose("amount > 3", 1, "amount", "x[amount > 3] or x.amount > 3")
+    whose("amount = 3 OR B[p]", 1, "amount", "x[amount = 3] or x.amount = 3")
+    whose("B[p] AND (amount * (2 + p) > 3)", 11, "amount", "x[amount * (2 + p) > 3] or x.amount * (2 + p) > 3")
+    whose("`the amount` != 3 WITHIN 3 EVENTS", 1, "`the amount`", "x[`the amount` != 3] or x.`the amount` != 3")
+    whose("a BETWEEN 1 AND 2 AND B[p]", 1, "a", "x[a BETWEEN 1 AND 2]")
+    whose("a NOT IN (1, 2) LIMIT 3", 1, "a", "x[a NOT IN (1, 2)]")
+    whose("a IS NULL", 1, "a", "x[a IS NULL]")
+    whose("3 < amount", 5, "amount", "x.amount")
+    whose("x.amount > least", 12, "least", "x.least")
+    formula(
+      "NOT(A) FILTER amount > 3",
+      15,
+      "whose amount? Write x[amount > 3] or x.amount > 3 for the events of x. The variables here are none."
+    )
+    formula(
+      "A AS x FILTER x.ts < INTERVAL 1 DAY",
+      22,
+      "expected a column of a variable, such as x.price, found 'INTERVAL'. " +
+        "Other expressions go in brackets after a variable, such as x[name LIKE 'a%']."
+    )
+  }
+
+  test("SELECT x.a") {
+    def select(list: String, column: Int, problem: String) =
+      refused(s"SELECT $list FROM S WHERE A AS x", (1, 7 + column), problem)
+    select("x.amount", 2, "the columns of a variable are in brackets. Write x[amount].")
+    select("A, x.`the amount`", 5, "the columns of a variable are in brackets. Write x[`the amount`].")
+    select("x.", 2, "expected ',' or FROM, found '.'.")
+  }
+
   test("PART-BY and ALL") {
     formula(
       "A PART-BY k",

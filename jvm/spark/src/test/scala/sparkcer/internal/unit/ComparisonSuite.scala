@@ -317,7 +317,7 @@ class ComparisonSuite extends SparkSuite {
     )
     assertEquals(
       refused("array(x.t) = y.price"),
-      "[CER_TYPE_MISMATCH] Line 1, column 52: Spark SQL cannot compare 'array(x.t)', which is ARRAY<BIGINT>, with 'y.price', which is DOUBLE.\"
+      "[CER_TYPE_MISMATCH] Line 1, column 52: Spark SQL cannot compare 'array(x.t)', which is ARRAY<BIGINT>, with 'y.price', which is DOUBLE."
     )
     val routine = refused("y[price > sqrtt(x.price)]")
     assert(
@@ -350,7 +350,7 @@ class ComparisonSuite extends SparkSuite {
       intercept[AnalysisException](events.cer(query, time = "t")).getMessage.linesIterator.next()
     assert(
       message("SELECT * FROM S WHERE (A AS x ; A AS y) FILTER x.m = y.m").startsWith(
-        "[CER_TYPE_MISMATCH] Line 1, column 48: Spark SQL cannot compare 'x.m', which is MAP<STRING, INT>, with 'y.m', which is MAP<STRING, INT>.\"
+        "[CER_TYPE_MISMATCH] Line 1, column 48: Spark SQL cannot compare 'x.m', which is MAP<STRING, INT>, with 'y.m', which is MAP<STRING, INT>."
       )
     )
     assertEquals(
