@@ -140,7 +140,7 @@ object Comparisons {
     /** P as comparisons joined by AND, if that is what it is. */
     private def comparisons: Option[Vector[Compare]] =
       try {
-        val tokens = new Lexer(p.sql).tokens()
+        val tokens = new QueryLexer(p.sql).tokens()
         val operands = new Operands(p.sql, tokens, Operands.Inside(x, bound))
         val parts = Vector.newBuilder[Compare]
         var at = -1

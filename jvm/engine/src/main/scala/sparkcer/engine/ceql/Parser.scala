@@ -82,7 +82,7 @@ object Parser {
 final private class Parser(text: String) {
   import Parser._
 
-  private val tokens = new Lexer(text).query()
+  private val tokens = new QueryLexer(text).query()
   private var index = 0
   private var depth = 0
   private var atoms = 0

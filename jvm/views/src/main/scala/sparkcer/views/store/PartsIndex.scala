@@ -1,4 +1,4 @@
-package sparkcer.views.catalog
+package sparkcer.views.store
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
@@ -7,22 +7,21 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.{LongType, StructType}
 
-import sparkcer.views.statement.Range
-import sparkcer.views.store.Storage
+import sparkcer.views.statement.PartRange
 
-/** Files with rows of some parts. */
-private[views] final case class Stored(parts: Range, files: Vector[FileStatus])
+/** Files with rows of a part, or of a range of parts that were rolled up. */
+private[views] final case class StoredFiles(parts: PartRange, files: Vector[FileStatus])
 
-/** The files of parts as Spark's scans ask for them. They come from the catalog, so that no folder is listed, and those
-  * of parts that a condition on the part's number rules out are left out.
+/** Tells Spark which files to scan. The files are known from the catalog, so that no folder is listed. Files of parts
+  * that do not meet a condition on the number of the part are left out.
   */
-private[views] final case class PartsIndex(root: Path, partitionSchema: StructType, stored: Vector[Stored])
+private[views] final case class PartsIndex(root: Path, partitionSchema: StructType, stored: Vector[StoredFiles])
     extends FileIndex {
   def rootPaths: Seq[Path] = Seq(root)
 
   def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
     val conditions = (partitionFilters ++ dataFilters).filter { f =>
-      f.deterministic && f.references.nonEmpty && f.references.forall(_.name == Storage.PartColumn) &&
+      f.deterministic && f.references.nonEmpty && f.references.forall(_.name == PartColumns.Number) &&
       !SubqueryExpression.hasSubquery(f)
     }
     val bound = conditions.reduceOption(And(_, _)).map { c =>

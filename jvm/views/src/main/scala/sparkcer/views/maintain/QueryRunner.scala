@@ -9,42 +9,41 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans, Sessions}
 import org.apache.spark.sql.types.StructType
 
-import sparkcer.views.ViewsException
-import sparkcer.views.catalog.{Catalog, Part, Table}
-import sparkcer.views.statement.{Lexer, Query, Reference, References}
-import sparkcer.views.store.Storage
+import sparkcer.views.catalog.{Catalog, Part, PartTime, Table}
+import sparkcer.views.statement.{PartQuery, PartQueryParser, PartReference, StatementLexer, StatementParser}
+import sparkcer.views.store.{PartColumns, Storage}
 
-/** Runs the queries of statements: Spark's parser reads them, and the part references become the rows of the parts. */
-private[views] final class Queries(spark: SparkSession, storage: Storage) {
-  import Queries._
+/** Runs the queries of statements and of users. Spark parses them, and part references are replaced by scans of parts. */
+private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
+  import QueryRunner._
 
-  /** The rows of a part of a view, with the view's columns. */
+  /** Computes a part of a view, with the columns of the view. */
   def part(catalog: Catalog, view: Table, index: Long): DataFrame = {
     val query = view.query(index)
-    val where = s"part $index (${PartTime.words(index, view.length)})"
+    val where = s"the ${query.clause}, part $index (${PartTime.words(index, view.length)})"
     val rows = analyzed(query, where, catalog.find(_).isDefined) { r =>
       val source = catalog(r.table)
       relation(r.table, source, source.between(r.parts(index)), query.timestamps)
     }
-    assigned(rows, view.columns, s"the ${query.clause}, $where")
+    assigned(rows, view.columns, where)
   }
 
-  /** Is a name the same as another, as the session compares them? */
+  /** Compares names as the session does. */
   def sameName: (String, String) => Boolean = Sessions.sameName(spark)
 
-  /** The columns of a query, over sources without rows. */
-  def schema(query: Query, source: String => Option[StructType]): StructType =
-    analyzed(query, "", source(_).isDefined) { r =>
+  /** The columns of a query. */
+  def schema(query: PartQuery, source: String => Option[StructType]): StructType =
+    analyzed(query, s"the ${query.clause}", source(_).isDefined) { r =>
       val columns = source(r.table).get
-      SubqueryAlias(r.table, Storage.empty(if (query.timestamps) PartTime.added(columns) else columns))
+      SubqueryAlias(r.table, Storage.empty(if (query.timestamps) PartColumns.withTimestamp(columns) else columns))
     }.schema
 
-  /** A query of the user's: tables and views by name, with all their parts, or by number. */
+  /** A query of the user. A table or view is read with all its parts, or with the parts in brackets. */
   def adHoc(catalog: Catalog, text: String): DataFrame = {
-    val query = References(text, Lexer(text), None, "query")
+    val query = PartQueryParser(text, StatementLexer(text), None, "query")
     def whole(name: String) = catalog.find(name).map(t => relation(t.name, t, t.parts, timestamps = true))
     val parts = query.references.map(r => r.key -> r).toMap
-    inWords("", "query") {
+    inWords("the query") {
       Plans.dataFrame(
         spark,
         rewrite(parse(query)) {
@@ -63,19 +62,19 @@ private[views] final class Queries(spark: SparkSession, storage: Storage) {
 
   /** The rows of parts, with PART_TIMESTAMP. */
   def rows(table: Table, parts: Seq[Part]): DataFrame =
-    PartTime.stamped(storage.scan(table, parts), table.columns, table.length, timestamps = true)
+    PartColumns.stamped(storage.scan(table, parts), table.columns, table.length, timestamps = true)
 
   private def relation(name: String, table: Table, parts: Seq[Part], timestamps: Boolean): LogicalPlan =
     SubqueryAlias(
       name,
-      Plans.planOf(PartTime.stamped(storage.scan(table, parts), table.columns, table.length, timestamps))
+      Plans.planOf(PartColumns.stamped(storage.scan(table, parts), table.columns, table.length, timestamps))
     )
 
-  private def analyzed(query: Query, where: String, known: String => Boolean)(
-      part: Reference => LogicalPlan
+  private def analyzed(query: PartQuery, where: String, known: String => Boolean)(
+      part: PartReference => LogicalPlan
   ): DataFrame = {
     val parts = query.references.map(r => r.key -> r).toMap
-    inWords(where, query.clause) {
+    inWords(where) {
       val plan = parse(query)
       val own = commonTables(plan)
       Plans.dataFrame(
@@ -83,60 +82,67 @@ private[views] final class Queries(spark: SparkSession, storage: Storage) {
         rewrite(plan) {
           case Seq(key) if parts.contains(key)                    => Some(part(parts(key)))
           case Seq(name) if known(name) && !own(name.toLowerCase) =>
-            throw ViewsException.definition(
-              s"In the ${query.clause}: $name has parts, and the query does not say which; write for example $name[${query.variable}]."
-            )
+            val variable = "variable" -> query.variable
+            throw StatementParser.wrong("WHICH_PARTS", s"the ${query.clause}", "name" -> name, variable)
           case _ => None
         }
       )
     }
   }
 
-  private def parse(query: Query): LogicalPlan = Sessions.session(spark).sessionState.sqlParser.parsePlan(query.sql)
+  private def parse(query: PartQuery): LogicalPlan = Sessions.session(spark).sessionState.sqlParser.parsePlan(query.sql)
 }
 
-private[views] object Queries {
+private[views] object QueryRunner {
 
-  /** Rows with the columns of a view, by position; types are converted as Spark does when it writes to a table. */
+  /** Rows with the columns of a view, by position. Types are converted as Spark converts them when it writes to a table. */
   def assigned(rows: DataFrame, columns: StructType, where: String): DataFrame = {
     check(rows.schema, columns, where)
     if (rows.schema.map(_.dataType) == columns.map(_.dataType)) rows.toDF(columns.fieldNames.toIndexedSeq: _*)
     else {
       val plain = rows.toDF(columns.fieldNames.toIndexedSeq: _*)
       plain.select(columns.map { f =>
-        val c = Storage.quoted(f.name)
+        val c = PartColumns.quoted(f.name)
         Columns.column(Cast(Columns.resolve(plain, c), f.dataType, ansiEnabled = true)).as(f.name)
       }: _*)
     }
   }
 
-  /** Can rows of one schema be stored under another, column by column? */
+  /** Checks that rows of one schema can be stored as another, column by column. */
   def check(from: StructType, to: StructType, where: String): Unit = {
     if (from.length != to.length)
-      throw ViewsException.definition(
-        s"In $where: the query has ${from.length} columns (${from.fieldNames.mkString(", ")}), and the view has ${to.length} (${to.fieldNames.mkString(", ")})."
+      throw StatementParser.wrong(
+        "COLUMN_COUNT",
+        where,
+        "count" -> from.length.toString,
+        "columns" -> from.fieldNames.mkString(", "),
+        "expectedCount" -> to.length.toString,
+        "expected" -> to.fieldNames.mkString(", ")
       )
     from.zip(to).foreach { case (f, t) =>
       if (!Cast.canANSIStoreAssign(f.dataType, t.dataType))
-        throw ViewsException.definition(
-          s"In $where: the column '${t.name}' is ${f.dataType.sql} here and ${t.dataType.sql} in the view; use a CAST."
+        throw StatementParser.wrong(
+          "COLUMN_TYPE",
+          where,
+          "column" -> t.name,
+          "type" -> f.dataType.sql,
+          "expected" -> t.dataType.sql
         )
     }
   }
 
-  /** Spark's own errors, with the place in the view. */
-  private def inWords[A](where: String, clause: String)(body: => A): A =
+  /** Adds the view and its clause to errors of Spark. */
+  private def inWords[A](where: String)(body: => A): A =
     try body
     catch {
       case e: CerException      => throw e
-      case e: ParseException    => throw wrapped(where, clause, e.getMessage.split("\n== SQL").head.trim)
-      case e: AnalysisException => throw wrapped(where, clause, e.getSimpleMessage.trim)
+      case e: ParseException    => throw wrapped(where, e.getMessage.split("\n== SQL").head.trim)
+      case e: AnalysisException => throw wrapped(where, e.getSimpleMessage.trim)
     }
 
-  private def wrapped(where: String, clause: String, message: String) =
-    ViewsException.definition(s"In the $clause${if (where.isEmpty) "" else s", $where"}: $message")
+  private def wrapped(where: String, reason: String) = StatementParser.wrong("SPARK", where, "reason" -> reason)
 
-  /** Replaces relations everywhere in a plan that is not resolved: in subqueries and in WITH too. */
+  /** Replaces relations everywhere in an unresolved plan, also in subqueries and in WITH. */
   private def rewrite(plan: LogicalPlan)(replacement: Seq[String] => Option[LogicalPlan]): LogicalPlan = {
     def expression(e: Expression): Expression = e match {
       case s: PlanExpression[_] =>
@@ -146,7 +152,7 @@ private[views] object Queries {
     def in(p: LogicalPlan): LogicalPlan = p match {
       case r: UnresolvedRelation => replacement(r.multipartIdentifier).getOrElse(r)
       case w: UnresolvedWith     =>
-        // The shape of its list differs between versions of Spark.
+        // The elements of its list differ between versions of Spark.
         val arguments = w.productIterator.map {
           case child: LogicalPlan => in(child)
           case list: Seq[_]       => list.map(product)
@@ -163,7 +169,7 @@ private[views] object Queries {
     in(plan)
   }
 
-  /** The names that WITH clauses give. */
+  /** The names that are defined in WITH clauses. */
   private def commonTables(plan: LogicalPlan): Set[String] = {
     def in(p: LogicalPlan): Set[String] = {
       val inner = p match {

@@ -1,20 +1,21 @@
-package sparkcer.views.maintain
+package sparkcer.views.store
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, CTERelationRef, LogicalPlan}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.cerbridge.{Plans, Sessions}
 
-/** Runs what makes parts in copies of the session that have settings for it. A copy serves until the session's own
-  * settings change. One for each update would cost more than it saves: Spark compiles generated code anew for each.
+/** Runs the queries that write parts in copies of the user's session, with settings that suit them. A copy is used until
+  * the settings of the user's session change. A new copy for each update would cost more than it saves, because Spark
+  * compiles the generated code again in each.
   */
 private[views] final class PartSession(spark: SparkSession) {
   import PartSession._
 
   @volatile private var copies = Map.empty[Map[String, String], Copy]
 
-  /** A query over little input is planned once: adaptive execution would plan again after each stage, which takes
-    * longer than such a stage, a quarter of an update in all. More input is left to it.
+  /** A query over little input runs without adaptive execution, which plans again after each stage. That would take
+    * longer than such a stage: a quarter of the time of an update. Over more input it is on.
     */
   def query(rows: DataFrame): DataFrame = {
     val bytes = input(Plans.planOf(rows))
@@ -29,9 +30,9 @@ private[views] final class PartSession(spark: SparkSession) {
     }
   }
 
-  /** Rows that are put together by their parts, in files that several tasks can write and read. That takes adaptive
-    * execution, which is off in the batches of a stream. Metrics that the user observes come only in the user's
-    * session.
+  /** Rows that are written by part, in files of a size that suits several tasks. This needs adaptive execution, which
+    * Spark turns off in the micro-batches of a stream. Metrics of `DataFrame.observe` arrive only in the user's session,
+    * so a plan that has them stays there.
     */
   def rebalanced(rows: DataFrame): DataFrame =
     if (Plans.planOf(rows).exists(_.isInstanceOf[CollectMetrics])) rows
@@ -63,7 +64,7 @@ private[views] object PartSession {
     */
   private final case class Copy(settings: Map[String, String], session: SparkSession)
 
-  /** The bytes that a plan reads, as far as Spark knows them; what it does not know is more than little. */
+  /** The bytes that a plan reads, as Spark estimates them. If Spark does not know, the estimate is very large. */
   private def input(plan: LogicalPlan): BigInt =
     (plan +: plan.subqueriesAll)
       .flatMap(_.collectLeaves())
@@ -75,6 +76,6 @@ private[views] object PartSession {
   private val OneTask = BigInt(1L << 20)
   private val MostTasks = 8
 
-  /** In the shuffle, where rows take two or three times as much as in Parquet. */
+  /** In the shuffle, where rows are two or three times as large as in Parquet. */
   private val FileBytes = 8L << 20
 }

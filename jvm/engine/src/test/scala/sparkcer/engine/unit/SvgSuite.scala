@@ -1,4 +1,4 @@
-package sparkcer.engine
+package sparkcer.engine.unit
 
 import org.scalacheck.Prop.{forAll, propBoolean}
 import org.scalacheck.Shrink

@@ -1,4 +1,4 @@
-package sparkcer.views.store
+package sparkcer.views.catalog
 
 import java.io.FileNotFoundException
 import java.nio.file.{FileAlreadyExistsException => LinkExists, Files, Paths}
@@ -7,15 +7,16 @@ import java.util.UUID
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{CreateFlag, FileAlreadyExistsException, FileContext, FileStatus, Options, Path}
 
-/** Small files of a folder, each written whole and put in its place by a rename that does not overwrite.
+/** Small files in a folder. A file is written under a temporary name, and then renamed without overwriting: readers see
+  * it whole or not at all, and of several writers of the same file one succeeds.
   *
-  * HDFS renames so by itself; a local folder does by a hard link. On object stores without such an operation, one
-  * process at a time may write.
+  * HDFS has such a rename. In a local folder a hard link does the same. On object stores without such an operation, only
+  * one process at a time may write.
   */
 private[views] final class AtomicFiles(folder: Path, conf: Configuration) {
   private val files = FileContext.getFileContext(folder.toUri, conf)
 
-  /** False if there is such a file already. */
+  /** Writes a file. False if there is already a file of this name. */
   def put(name: String, bytes: Array[Byte]): Boolean = {
     val temporary = new Path(folder, s".${UUID.randomUUID()}.tmp")
     store(temporary, bytes)
@@ -42,14 +43,14 @@ private[views] final class AtomicFiles(folder: Path, conf: Configuration) {
       found.result()
     } catch { case _: FileNotFoundException => Vector.empty }
 
-  /** Removes what writers left that were cut short before a time. */
+  /** Deletes temporary files that are older than a time, of writers that failed. */
   def sweep(before: Long): Unit = list()
     .filter(f => f.getPath.getName.endsWith(".tmp") && f.getModificationTime < before)
     .foreach(f => files.delete(f.getPath, false))
 
   private def path(name: String) = new Path(folder, name)
 
-  /** In a local folder without Hadoop, which starts a process for the permissions of each file. */
+  /** In a local folder without Hadoop, which would start a process to set the permissions of each file. */
   private def store(to: Path, bytes: Array[Byte]): Unit =
     if (isLocal) {
       Files.createDirectories(Paths.get(local(folder)))
