@@ -67,7 +67,7 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   }
 
   /** Must matches of different starts be compared when an event closes them? */
-  private[evaluate] val selects: Boolean = strategy match {
+  private[engine] val selects: Boolean = strategy match {
     case Strategy.Next | Strategy.Last  => true
     case Strategy.Max                   => !cea.fixedLength
     case Strategy.All | Strategy.Strict => false
