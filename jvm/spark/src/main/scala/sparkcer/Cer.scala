@@ -47,7 +47,7 @@ object Cer {
   /** What the engine refuses, as an error of Spark's. */
   def inWords[A](body: => A): A =
     try body
-    catch { case e: CeqlException => throw new CerException(e.condition, e.getMessage) }
+    catch { case e: CeqlException => throw new CerException(e) }
 
   /** The name of the time column stays with `start`, for whoever puts the events of a match in order. */
   private def noted(matches: DataFrame, b: Binding): DataFrame =
