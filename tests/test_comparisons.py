@@ -233,7 +233,7 @@ def test_a_snapshot_of_a_batch_and_of_a_running_query(spark: SparkSession, twitt
 
 
 def test_a_snapshot_that_cannot_be(twitter: DataFrame) -> None:
-    with pytest.raises(AnalysisException, match="the query needs WITHIN about the time column"):
+    with pytest.raises(AnalysisException, match="the query needs WITHIN over the time column"):
         cer("SELECT * FROM S WHERE T ; R", time="pos").snapshot(twitter)
     with pytest.raises(PySparkTypeError, match="takes a time or a number as at, not list"):
         cer("SELECT * FROM S WHERE T ; R", time="pos").snapshot(twitter, at=[1])

@@ -4,7 +4,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Plans}
 import org.apache.spark.sql.types.StringType
 
 import sparkcer.internal.bind.{Options, SqlParameters}
@@ -48,9 +48,9 @@ private[sparkcer] object CerExtension {
       case Seq(table: FunctionTableSubqueryArgumentExpression, query) =>
         val late = named.getOrElse("late", "count")
         if (late != "count" && late != "rows") throw new CerException("CER_SQL.LATE", "value" -> late)
-        val events = Bridge.dataFrame(table.plan)
+        val events = Plans.dataFrame(table.plan)
         val params = options.get("params").fold(Map.empty[String, Any])(SqlParameters(events, _))
-        Bridge.planOf(Cer(events, text("the query", query), Options.named(named, params)))
+        Plans.planOf(Cer(events, text("the query", query), Options.named(named, params)))
       case _ => throw new CerException("CER_SQL.USAGE")
     }
   }

@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Sessions}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -31,7 +31,7 @@ import sparkcer.views.store.{PartColumns, Storage}
   * }}}
   */
 final class Views private (spark: SparkSession, root: Path) {
-  private val hadoop = Bridge.session(spark).sessionState.newHadoopConf()
+  private val hadoop = Sessions.session(spark).sessionState.newHadoopConf()
   private val files = new CatalogFiles(root, hadoop)
   private val storage = new Storage(spark, root)
   private val queries = new QueryRunner(spark, storage)
@@ -52,7 +52,7 @@ final class Views private (spark: SparkSession, root: Path) {
 
   def createTable(name: String, schema: StructType, time: String, length: String): Unit = {
     NameChecks.check(name)
-    val same = Bridge.sameName(spark)
+    val same = Sessions.sameName(spark)
     val columns = NameChecks.columns(schema, name, same)
     val column = columns
       .find(f => same(f.name, time))
@@ -238,7 +238,7 @@ final class Views private (spark: SparkSession, root: Path) {
 object Views {
   def open(spark: SparkSession, root: String): Views = {
     val path = new Path(root)
-    new Views(spark, path.getFileSystem(Bridge.session(spark).sessionState.newHadoopConf()).makeQualified(path))
+    new Views(spark, path.getFileSystem(Sessions.session(spark).sessionState.newHadoopConf()).makeQualified(path))
   }
 
   private val Report = new StructType()

@@ -4,14 +4,14 @@ import scala.collection.immutable.ArraySeq
 
 import sparkcer.engine.ceql.Comparison
 
-/** A complex event automaton (003, Section 3), whose marks are labels: the set of selected variables that an event goes
-  * to.
+/** A complex event automaton (CORE, Section 3). It marks events with labels: a label is the set of selected variables
+  * that an event is bound to, and label 0 leaves the event unmarked.
   *
-  * State 0 is initial and is never entered. A transition reads one event; `condition` is the index of the bit it needs, or
-  * [[Cea.Always]] for a step over any event. `label` 0 leaves the event unmarked. A run accepts when it takes a
-  * transition into a final state; final states without transitions of their own are never stored.
+  * State 0 is initial and no transition enters it. A transition reads one event; `condition` is the bit of the event's
+  * mask that it needs, or [[Cea.Always]] if it takes any event. A run accepts when it takes a transition into a final
+  * state. A run in a final state without outgoing transitions is not kept.
   *
-  * With `comparisons` a run also keeps what these tests may still compare ([[Registers]]).
+  * If there are `comparisons`, a run also keeps the values that later events may be compared with, see [[Registers]].
   */
 final class Cea(
     val states: Int,
@@ -22,33 +22,33 @@ final class Cea(
     val comparisons: ArraySeq[Comparison] = ArraySeq.empty
 ) {
 
-  /** The transitions of each state. */
+  /** The transitions that leave each state. */
   val outgoing: ArraySeq[ArraySeq[Cea.Transition]] = {
     val by = transitions.groupBy(_.from)
     ArraySeq.tabulate(states)(q => by.getOrElse(q, ArraySeq.empty))
   }
 
-  /** The words of a set of states as bits. */
+  /** How many words a set of states takes as bits. */
   val words: Int = (states + 63) / 64
 
-  def variables: Set[String] = labels.iterator.flatten.toSet
-
-  /** How many events a variable binds in a match: decided on the automaton, so exact but for conditions that exclude
-    * each other.
+  /** How many events a variable is bound to in a match. This is read off the automaton, so it is exact unless conditions
+    * exclude each other.
     */
   def multiplicity(variable: String): Multiplicity = {
     val (least, most) = Cea.counts(this, labels(_).contains(variable))
     Multiplicity(atLeastOne = least > 0, atMostOne = most < 2)
   }
 
-  /** Do all matches mark the same number of events? Then no match's positions are a proper subset of another's. */
+  /** Do all matches mark the same number of events? Then the events of one match are never a proper subset of those of
+    * another.
+    */
   def fixedLength: Boolean = Cea.lengths(this)
 
-  /** Is the first event of every match marked? Then the marked events alone tell where the match starts. */
+  /** Is the first event of every match marked? Then the marked events determine where the match starts. */
   def startsMarked: Boolean = outgoing(0).forall(_.label != 0)
 }
 
-/** One, optional, or many events in a variable. */
+/** How many events a variable is bound to: one, at most one, or any number. */
 final case class Multiplicity(atLeastOne: Boolean, atMostOne: Boolean) {
   override def toString: String = if (!atMostOne) "many" else if (atLeastOne) "one" else "optional"
 }
@@ -57,11 +57,11 @@ object Cea {
   val Always: Int = -1
 
   /** @param also
-    *   further conditions that the event must pass
+    *   further conditions that the event must meet
     * @param uses
-    *   tests of the event with earlier ones
+    *   comparisons of the event with earlier ones
     * @param resets
-    *   comparisons that begin anew, before the uses
+    *   comparisons that forget the earlier events, before the `uses`
     */
   final case class Transition(
       from: Int,
@@ -75,7 +75,7 @@ object Cea {
     def passes(conditions: Int => Boolean): Boolean = (condition == Always || conditions(condition)) && also.forall(conditions)
   }
 
-  /** The smallest and the largest number of transitions with a marked label on an accepting path, counted up to 2. */
+  /** The smallest and the largest number of transitions with such a label on an accepting path, counted up to 2. */
   private def counts(a: Cea, marked: Int => Boolean): (Int, Int) = {
     val seen = Array.ofDim[Boolean](a.states, 3)
     val work = scala.collection.mutable.Stack((0, 0))
@@ -91,7 +91,7 @@ object Cea {
     (at.minOption.getOrElse(0), at.maxOption.getOrElse(0))
   }
 
-  /** Every state is entered after one number of marks, and the final ones after the same. */
+  /** Is every state reached with one number of marked events, and every final state with the same number? */
   private def lengths(a: Cea): Boolean = {
     val length = Array.fill(a.states)(-1)
     length(0) = 0

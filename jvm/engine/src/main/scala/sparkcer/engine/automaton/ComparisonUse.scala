@@ -2,12 +2,12 @@ package sparkcer.engine.automaton
 
 import sparkcer.engine.ceql.Comparison
 
-/** What a transition asks of its event and a comparison.
+/** A comparison that a transition evaluates for its event.
   *
   * @param comparison
-  *   by number
+  *   its number
   * @param roles
-  *   the parts that the event plays in it, as bits: see [[ComparisonUse.roles]]
+  *   the variables of the comparison that the event is bound to, as bits in the order of [[ComparisonUse.roles]]
   * @param holds
   *   whether the comparison must still hold with this event, or must fail with it
   */
@@ -15,7 +15,7 @@ final case class ComparisonUse(comparison: Int, roles: Int, holds: Boolean)
 
 object ComparisonUse {
 
-  /** The variables of the parts of a comparison: a comparison has a left and a right one, PART-BY one for each term. */
+  /** The variables of a comparison, one for each role: the left and the right one, or one for each term of PART-BY. */
   def roles(comparison: Comparison): Vector[String] = comparison match {
     case Comparison.Same(terms) => terms.map(_.variable)
     case other            => other.variables

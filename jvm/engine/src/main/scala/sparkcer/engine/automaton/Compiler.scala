@@ -6,16 +6,17 @@ import scala.collection.mutable.ArrayBuffer
 
 import sparkcer.engine.ceql.{CeqlException, Condition, Comparisons, Formula, Comparison}
 
-/** Formula → valuation automaton → CEA (003, Appendix A.1, with its `+` mended: a round may wait for its first event).
+/** Compiles a formula to a [[Cea]] by way of a valuation automaton (CORE, Appendix A.1, with a correction for `+`: a
+  * round may wait for its first event).
   *
-  * A formula becomes a fragment with one entry and one exit, joined by empty steps; its transitions carry all the
-  * variables that mark the event. `AS X` and a conjunct `X[P]` are then a change of the fragment's transitions, and a
-  * disjunction is a product of the fragment with what is left of it ([[Disjunction]]). At the end empty steps are
-  * removed, labels are projected to the selected variables, and states that lead nowhere are cut. Linear but for
-  * disjunctions and ALL ([[Interleaving]]).
+  * A formula becomes a fragment with one entry and one exit. Fragments are joined by empty steps, and their transitions
+  * carry all the variables that the event is bound to. `AS X` and a conjunct `X[P]` then change the transitions of the
+  * fragment, and a disjunction is a product of the fragment with what is left of the disjunction ([[Disjunction]]). At
+  * the end empty steps are removed, labels are reduced to the selected variables, and states that lead to no match are
+  * removed. The size is linear in the formula, except for disjunctions and ALL ([[Interleaving]]).
   *
-  * A comparison between events ([[Comparison]]) is checked on the transitions that mark its variables, and begins anew where a run
-  * enters the formula that the FILTER stands at.
+  * A comparison is evaluated on the transitions that bind its variables. It forgets earlier events where a run enters
+  * the formula that the FILTER belongs to.
   */
 object Compiler {
 
@@ -26,14 +27,14 @@ object Compiler {
     compiler.finish(whole, selected)
   }
 
-  /** Past this size the query is refused rather than compiled for minutes. */
+  /** A query with a larger automaton is refused, because compiling it could take minutes. */
   val MaxTransitions = 200000
 
-  /** Bits of an Int, without its sign. */
+  /** The bits of an Int, without its sign. */
   val MaxRoles = 31
 }
 
-/** Transitions of a fragment under construction. `condition` None steps over any event; `also` are conditions of NOT beside it.
+/** A transition of a fragment. Without a `condition` it takes any event; `also` are conditions of NOT on the same event.
   */
 final private[automaton] case class Step(
     from: Int,
@@ -44,17 +45,19 @@ final private[automaton] case class Step(
     uses: Vector[ComparisonUse] = Vector.empty
 ) {
 
-  /** The parts that the event plays in a comparison, as bits. */
+  /** The roles of the event in a comparison, as bits. */
   def roles(comparison: Comparison): Int = ComparisonUse.roles(comparison).zipWithIndex.foldLeft(0) { case (bits, (variable, i)) =>
     val plays = if (variable == Comparison.Marked) variables.nonEmpty else variables(variable)
     if (plays) bits | 1 << i else bits
   }
 }
 
-/** A step without an event; the comparisons of `resets` begin anew. */
+/** A step without an event. The comparisons of `resets` forget earlier events. */
 final private[automaton] case class Empty(from: Int, to: Int, resets: Set[Int] = Set.empty)
 
-/** Entry and exit of the fragment that was built last, and where its transitions begin. */
+/** A part of the automaton under construction: its entry and exit, and where its transitions begin. It is always the
+  * part that was built last, so its transitions are all from there on.
+  */
 final private[automaton] case class Fragment(entry: Int, exit: Int, firstStep: Int, firstEmpty: Int)
 
 final private[automaton] class Compiler(text: String) {
@@ -63,7 +66,7 @@ final private[automaton] class Compiler(text: String) {
   private[automaton] val empties = ArrayBuffer.empty[Empty]
   private val comparisons = ArrayBuffer.empty[Comparison]
 
-  /** A comparison of one FILTER or PART-BY gets a number. */
+  /** Adds a comparison of a FILTER or PART-BY, and returns its number. */
   private[automaton] def add(comparison: Comparison): Int = {
     if (ComparisonUse.roles(comparison).length > Compiler.MaxRoles)
       throw new CeqlException(
@@ -96,7 +99,7 @@ final private[automaton] class Compiler(text: String) {
         add(Step(entry, Some(negation(body, n.offset)), Set.empty, exit))
       case Formula.As(body, variable) =>
         inside(build(body), entry, exit)
-        // An event marked by nothing (under NOT, or hidden by a projection) is in no V(Y), so it is not in V(X).
+        // An event that is bound to no variable (under NOT, or hidden by a projection) is not bound to X either.
         change(firstStep)(s => if (s.variables.isEmpty) s else s.copy(variables = s.variables + variable.value))
       case Formula.Project(body, kept) =>
         inside(build(body), entry, exit)
@@ -125,7 +128,9 @@ final private[automaton] class Compiler(text: String) {
     Fragment(entry, exit, firstStep, firstEmpty)
   }
 
-  /** What [[Pushdown]] may have moved inside is resolved already, where more names were known. */
+  /** Conditions that are resolved. [[Pushdown]] moves them into formulas that know fewer names, so they must not be
+    * resolved again there.
+    */
   private val resolved = new java.util.IdentityHashMap[Condition, Unit]
 
   private def resolve(condition: Condition, body: Formula): Condition =
@@ -137,7 +142,7 @@ final private[automaton] class Compiler(text: String) {
       result
     }
 
-  /** A state before `next` that waits over any number of events if `skip`. */
+  /** A state before `next`, which waits for any number of events if `skip`. */
   private def between(next: Int, skip: Boolean): Int = {
     val wait = fresh()
     if (skip) add(Step(wait, None, Set.empty, wait))
@@ -183,7 +188,7 @@ final private[automaton] class Compiler(text: String) {
       case c: Condition.Compare => throw new IllegalStateException(s"$c is not resolved")
     }
 
-  /** The fragment behind a new entry, at which the comparisons begin anew. */
+  /** The fragment with a new entry, at which the comparisons forget earlier events. */
   private[automaton] def beginning(fragment: Fragment, comparisons: Set[Int]): Fragment =
     if (comparisons.isEmpty) fragment
     else {
@@ -192,7 +197,7 @@ final private[automaton] class Compiler(text: String) {
       fragment.copy(entry = entry)
     }
 
-  /** Does every path through the fragment mark at most one event with the variable? */
+  /** Does every path through the fragment bind the variable to at most one event? */
   private def atMostOnce(fragment: Fragment)(variable: String): Boolean = {
     val next = mutable.Map.empty[Int, ArrayBuffer[(Int, Int)]]
     def edge(from: Int, to: Int, marks: Int): Unit = next.getOrElseUpdate(from, ArrayBuffer.empty) += ((to, marks))
@@ -234,7 +239,7 @@ final private[automaton] class Compiler(text: String) {
     val usable = steps.iterator.filter(s => s.condition.forall(_.satisfiable)).toVector
     val after = reach(empties)
     val bySource = usable.groupBy(_.from)
-    // Without empty steps: a state is the target of a step, and its transitions are those of all states it reaches empty.
+    // The transitions of a state are those of all states that it reaches by empty steps.
     def leaving(q: Int): Iterator[(Step, Set[Int])] =
       after(q).iterator.flatMap { case (p, resets) =>
         bySource.getOrElse(p, Vector.empty).iterator.map(s => (s, resets))
@@ -276,7 +281,9 @@ final private[automaton] class Compiler(text: String) {
     if (comparisons.isEmpty) Quotient(cea) else Separation(Quotient(Registers.withPlainResets(cea)))
   }
 
-  /** For each state, itself and all it reaches by empty steps, with the comparisons that begin anew on the way. */
+  /** For each state, itself and all states that it reaches by empty steps, with the comparisons that are reset on the
+    * way.
+    */
   private def reach(edges: collection.Seq[Empty]): Int => Set[(Int, Set[Int])] = {
     val next = edges.groupBy(_.from)
     val known = mutable.Map.empty[Int, Set[(Int, Set[Int])]]

@@ -2,11 +2,11 @@ package sparkcer.engine.automaton
 
 import scala.collection.mutable
 
-/** The determinized automaton, built as far as events have asked for it. States and event classes are numbered in order
-  * of discovery; state 0 is initial. An event's *class* is the set of conditions it passes.
+/** The determinized automaton, computed on demand and cached. States and classes of events are numbered in the order in
+  * which they are met; state 0 is initial.
   *
-  * It is a cache and bounded as one: past `maxStates` states or about `maxBytes` bytes it is [[full]], and its owner
-  * starts a new one with the states in use. It never forgets by itself, so a number stays valid as long as the object.
+  * The cache is bounded: with more than `maxStates` states or about `maxBytes` bytes it is [[full]], and its owner
+  * starts a new one with the states in use. Nothing is evicted, so a number is valid as long as the object.
   */
 final class Determinized(construction: Construction, private var maxStates: Int, private var maxBytes: Long) {
   import Determinized._
@@ -16,7 +16,7 @@ final class Determinized(construction: Construction, private var maxStates: Int,
   private var stateCount = 0
   private var bytes = 0L
 
-  /** `table(class)(state)`, null where not yet asked. */
+  /** `table(class)(state)`, null where not computed yet. */
   private var table = new Array[Array[Moves]](16)
 
   /** `skips(class)` has a bit for each state that the class is known to leave untouched. */
@@ -26,10 +26,7 @@ final class Determinized(construction: Construction, private var maxStates: Int,
   private var classCount = 0
   private val classIds = mutable.HashMap.empty[Words, Int]
 
-  /** Words of a mask. */
-  val maskWords: Int = math.max(1, (construction.cea.conditions.length + 63) / 64)
-
-  /** With few conditions a mask is an index. */
+  /** With few conditions the mask itself is an index into an array. */
   private val small =
     if (construction.cea.conditions.length <= SmallBits) Array.fill(1 << construction.cea.conditions.length)(-1) else null
   private val byMask = new LongTable
@@ -37,14 +34,13 @@ final class Determinized(construction: Construction, private var maxStates: Int,
   intern(construction.initial)
 
   def states: Int = stateCount
-  def classes: Int = classCount
 
-  /** Is it time to start anew? */
+  /** Is it time to start a new cache? */
   def full: Boolean = isFull
   private var isFull = false
   private def updateFull(): Unit = isFull = stateCount > maxStates || bytes > maxBytes
 
-  /** If what is here now is in use, it needs room to work in: as much again. */
+  /** Raises the limits to at least twice what is here, so that a cache which the states in use fill can still grow. */
   def relax(): Unit = {
     maxStates = math.max(maxStates, 2 * stateCount)
     maxBytes = math.max(maxBytes, 2 * bytes)
@@ -53,10 +49,10 @@ final class Determinized(construction: Construction, private var maxStates: Int,
 
   def configuration(state: Int): Array[Long] = configurations(state)
 
-  /** An order of states that does not depend on their numbers, and so not on what was met first. */
+  /** An order of states that does not depend on their numbers, and so not on the order in which they were met. */
   def compare(a: Int, b: Int): Int = java.util.Arrays.compare(configurations(a), configurations(b))
 
-  /** The number of a state given as sets of CEA states. */
+  /** The number of a state that is given as sets of CEA states. */
   def intern(configuration: Array[Long]): Int = {
     val key = new Words(configuration)
     ids.getOrElse(
@@ -83,7 +79,7 @@ final class Determinized(construction: Construction, private var maxStates: Int,
       if (c >= 0) c else { val n = newClass(Array(mask)); byMask(mask) = n; n }
     }
 
-  /** The class of a mask of any length, in `maskWords` words. */
+  /** The class of a mask of any length, in as few words as hold a bit for each condition, but at least one. */
   def classOf(mask: Array[Long]): Int =
     if (mask.length == 1) classOf(mask(0))
     else
@@ -108,7 +104,7 @@ final class Determinized(construction: Construction, private var maxStates: Int,
     classCount - 1
   }
 
-  /** Does the class leave all these states as they are, as far as is known? */
+  /** Is the class known to leave all these states as they are? This is asked for every event. */
   def leaves(active: Array[Long], cls: Int): Boolean =
     if (active.length == 1) (active(0) & ~skips(cls)(0)) == 0 else leavesAll(active, skips(cls))
 
@@ -121,7 +117,7 @@ final class Determinized(construction: Construction, private var maxStates: Int,
   /** The states that the class is known to leave as they are: bit s of word s/64. */
   def untouched(cls: Int): Array[Long] = skips(cls)
 
-  /** What an event of the class does to a state. Constant time after the first call. */
+  /** What an event of the class does to a state. The first call computes it, later ones take constant time. */
   def moves(state: Int, cls: Int): Moves = {
     val row = table(cls)
     if (state < row.length) {
@@ -138,7 +134,7 @@ final class Determinized(construction: Construction, private var maxStates: Int,
     movedBy(cls)
   }
 
-  /** Does the class move a state to one with a smaller number, as far as is known? */
+  /** Is the class known to move a state to one with a smaller number? */
   def movesBack(cls: Int): Boolean =
     moved(cls).exists(s => {
       val m = table(cls)(s); (0 until m.length).exists(i => m.target(i) != NoState && m.target(i) < s)
@@ -152,11 +148,11 @@ final class Determinized(construction: Construction, private var maxStates: Int,
     val found = construction.moves(configurations(state), condition => (mask(condition >> 6) >>> condition & 1L) != 0)
     val targets = found.map(_.target.fold(NoState)(intern)).toArray
     val stays = found.indexWhere(m => m.label == 0 && m.target.isDefined && targets(found.indexOf(m)) == state)
-    // The initial state is always there: if it cannot move, nothing starts.
+    // The initial state is always active: without a move nothing starts, and nothing is removed.
     val result =
       if (found.length == 1 && stays == 0 && !found.head.accepts || found.isEmpty && state == 0) Untouched
       else {
-        // The unmarked step to itself is not a move: the entry just stays where it is. It may still accept.
+        // An unmarked step to the same state is no move: the entry stays as it is. But it may accept.
         val moving = found.indices.filter(i => i != stays || found(i).accepts)
         val steps = moving.flatMap { i =>
           Seq(if (i == stays) NoState else targets(i), found(i).label << 1 | (if (found(i).accepts) 1 else 0))
@@ -192,10 +188,10 @@ object Determinized {
   /** What a class does to a state.
     *
     * @param stays
-    *   whether the entry stays where it is as well (an unmarked step to itself)
+    *   whether the entry also stays as it is (an unmarked step to the same state)
     * @param steps
-    *   for each move two numbers, side by side because they are read together: the target, and the label with the bit
-    *   that says whether a match ends
+    *   two numbers for each move, next to each other because they are read together: the target, and the label with a
+    *   bit that says whether a match ends
     */
   final class Moves(val stays: Boolean, steps: Array[Int]) {
     def length: Int = steps.length >> 1
@@ -206,7 +202,7 @@ object Determinized {
     def accepts(i: Int): Boolean = (steps(2 * i + 1) & 1) != 0
   }
 
-  /** Nothing happens: the entry stays and no match ends. */
+  /** Nothing changes: the entry stays as it is and no match ends. */
   val Untouched: Moves = new Moves(true, Array.empty)
 
   /** An array that compares by content. */

@@ -5,13 +5,14 @@ import scala.collection.mutable
 import sparkcer.engine.ceql.{Condition, Conjuncts, Comparisons, Comparison, SqlCondition}
 import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Compared, Or}
 
-/** A fragment under a condition such as `x[p] OR y[q]`, as a product: beside its state a run remembers what is left of
-  * the condition after the events so far. An event of `x` that fails `p` takes `x[p]` out of what is left; a run with
-  * nothing left is dead, so every run that reaches the exit satisfies the condition. (Copies of the fragment, one for
-  * each way to satisfy it, would be exponential in the number of disjunctions and give the same match more than once.)
+/** Compiles a fragment under a condition such as `x[p] OR y[q]`, as a product: beside its state a run remembers what is
+  * left of the condition after the events so far. An event of `x` that fails `p` removes `x[p]` from what is left. A run
+  * with nothing left is dead, so every run that reaches the exit satisfies the condition. (One copy of the fragment for
+  * each way to satisfy the condition would be exponential in the number of disjunctions, and would find the same match
+  * more than once.)
   *
-  * A comparison is taken out in the same way, by the event with which it fails: there the step splits into one that asks for
-  * the comparison to hold and one that asks for it to fail.
+  * A comparison is removed in the same way, by the event with which it fails: the step is split into one that requires
+  * the comparison to hold and one that requires it to fail.
   */
 final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragment, condition: Or) {
   private val steps = compiler.steps.drop(fragment.firstStep).groupBy(_.from)
@@ -38,9 +39,9 @@ final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragmen
   private def copy(state: Int, left: Condition): Int =
     copies.getOrElseUpdate((state, left), { work.enqueue((state, left)); compiler.fresh() })
 
-  /** One step splits by which of the tests that concern its event hold. */
+  /** Splits a step by which of the conditions and comparisons that concern its event hold. */
   private def take(from: Int, left: Condition, step: Step): Unit = {
-    val tests = Disjunction.tests(left).filter(h => step.variables(h.variable.value)).map(_.condition).distinct
+    val conditions = Disjunction.conditions(left).filter(h => step.variables(h.variable.value)).map(_.condition).distinct
     def split(rest: List[SqlCondition], condition: Option[EventCondition], left: Condition): Unit = rest match {
       case p :: more =>
         condition.foreach { g =>
@@ -54,22 +55,21 @@ final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragmen
     }
     def between(rest: List[Comparison], taken: Step, left: Condition): Unit = rest match {
       case comparison :: more =>
-        def checked(holds: Boolean) = taken.copy(uses = taken.uses :+ ComparisonUse(comparisons(comparison), step.roles(comparison), holds))
-        between(more, checked(holds = true), left)
+        def using(holds: Boolean) = taken.copy(uses = taken.uses :+ ComparisonUse(comparisons(comparison), step.roles(comparison), holds))
+        between(more, using(holds = true), left)
         Disjunction.without(left, _ == Compared(comparison)).foreach { l =>
-          // A comparison that nothing asks for any more need not be checked.
-          between(more.filter(Disjunction.comparisons(l).contains), checked(holds = false), l)
+          // A comparison that is not in what is left need not be evaluated.
+          between(more.filter(Disjunction.comparisons(l).contains), using(holds = false), l)
         }
       case Nil => compiler.add(taken.copy(from = from, to = copy(step.to, left)))
     }
-    split(tests.toList, step.condition, left)
+    split(conditions.toList, step.condition, left)
   }
 }
 
 private[automaton] object Disjunction {
 
-  /** The leaves. */
-  private def tests(c: Condition): Vector[Holds] = leaves(c).collect { case h: Holds => h }
+  private def conditions(c: Condition): Vector[Holds] = leaves(c).collect { case h: Holds => h }
   private def comparisons(c: Condition): Vector[Comparison] = leaves(c).collect { case Compared(l) => l }.distinct
 
   private def leaves(c: Condition): Vector[Condition] = c match {
@@ -78,7 +78,7 @@ private[automaton] object Disjunction {
     case leaf       => Vector(leaf)
   }
 
-  /** What is left when the tests chosen are false; None if nothing can make it true any more. */
+  /** What is left of the condition when the chosen leaves are false; None if it cannot become true any more. */
   private def without(c: Condition, failed: Condition => Boolean): Option[Condition] = c match {
     case And(parts) =>
       val left = parts.map(without(_, failed))
@@ -92,7 +92,7 @@ private[automaton] object Disjunction {
     case leaf => if (failed(leaf)) None else Some(leaf)
   }
 
-  /** Joins tests of one variable: `x[p] AND x[q]` is `x[p AND q]`, and, where x binds at most one event, `x[p] OR x[q]`
+  /** Joins conditions on one variable: `x[p] AND x[q]` is `x[p AND q]`, and, where x binds at most one event, `x[p] OR x[q]`
     * is `x[p OR q]`.
     */
   def simplify(c: Condition, atMostOnce: String => Boolean): Condition = {
@@ -113,8 +113,8 @@ private[automaton] object Disjunction {
     }
   }
 
-  /** The condition on a formula that binds exactly one event, whatever its variables are called, as one condition. A
-    * comparison of two variables is one of the event with itself, and there is never an event before it.
+  /** A condition on a formula that takes exactly one event, as a condition on that event. All variables are bound to it,
+    * so a comparison compares the event with itself, and there is no event for PREV.
     */
   def onOneEvent(c: Condition): SqlCondition = c match {
     case Holds(_, p)                               => p

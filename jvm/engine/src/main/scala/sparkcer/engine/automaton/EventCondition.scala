@@ -2,14 +2,14 @@ package sparkcer.engine.automaton
 
 import sparkcer.engine.ceql.{Conjuncts, SqlCondition}
 
-/** What a transition asks of an event: its type, the conditions that FILTER put on it, and, where a disjunction was
-  * taken apart, the conditions that must not hold. One bit of an event's mask says whether it passes.
+/** The condition that an event must meet for a transition: its type, the conditions of FILTER, and, where a disjunction
+  * was split, the conditions that must not hold. It is one bit of an event's mask.
   *
-  * The conditions are only asked of events of the type, so that an error in one cannot come from an event the query
-  * never reads.
+  * The conditions are only evaluated for events of the type, so an event that the query never reads cannot cause an
+  * error in them.
   *
   * @param negated
-  *   for `NOT(α)`: the event passes when it fails everything else said here
+  *   for `NOT(α)`: the event meets it when it does not meet the rest
   */
 final case class EventCondition(
     stream: Option[String],
@@ -23,17 +23,17 @@ final case class EventCondition(
   def require(p: SqlCondition): EventCondition = copy(holds = holds + p)
   def refuse(p: SqlCondition): EventCondition = copy(fails = fails + p)
 
-  /** An event that passes both, if there can be one. Neither is negated. */
+  /** Both conditions as one, if an event can meet both. Neither is negated. */
   def and(other: EventCondition): Option[EventCondition] =
     if (eventType != other.eventType || stream.exists(s => other.stream.exists(_ != s))) None
     else Some(EventCondition(stream.orElse(other.stream), eventType, holds ++ other.holds, fails ++ other.fails))
 
-  /** For people. */
+  /** As text, for EXPLAIN and diagrams. */
   def show: String = {
     val kind = stream.fold(eventType)(_ + ">" + eventType)
-    val tests =
+    val conditions =
       holds.toVector.map(_.sql).sorted.flatMap(Conjuncts(_)) ++ fails.toVector.map(p => s"not (${p.sql})").sorted
-    val all = if (tests.isEmpty) kind else s"$kind[${Conjuncts.join(tests)}]"
+    val all = if (conditions.isEmpty) kind else s"$kind[${Conjuncts.join(conditions)}]"
     if (negated) s"NOT($all)" else all
   }
 }

@@ -2,9 +2,9 @@ package sparkcer.engine.automaton
 
 import scala.collection.mutable
 
-/** `φ ALL ψ` as a product of two fragments: each has not begun, is under way, or is done. The first event begins one of
-  * them, the last one ends one, and in between every event is a step of each that is under way. So the interval is the
-  * hull of both, and an event may be a step of both at once.
+/** Compiles `φ ALL ψ` as a product of two fragments (chain-CEA, Section 3). Each of them has not begun, is running, or
+  * is done. The first event begins one of them, the last event ends one, and in between every event is a step of each
+  * one that is running. So the interval of a match covers those of both, and an event may be a step of both.
   */
 final private[automaton] class Interleaving(compiler: Compiler, first: Fragment, second: Fragment) {
   import Interleaving._
@@ -23,9 +23,9 @@ final private[automaton] class Interleaving(compiler: Compiler, first: Fragment,
       val (a, b) = work.dequeue()
       val from = pairs((a, b))
       if (a == Done && b == Done) compiler.empties += Empty(from, exit)
-      silent(a, first).foreach { case (to, resets) => compiler.empties += Empty(from, pair(to, b), resets) }
-      silent(b, second).foreach { case (to, resets) => compiler.empties += Empty(from, pair(a, to), resets) }
-      // What lies between the two is passed over.
+      withoutEvent(a, first).foreach { case (to, resets) => compiler.empties += Empty(from, pair(to, b), resets) }
+      withoutEvent(b, second).foreach { case (to, resets) => compiler.empties += Empty(from, pair(a, to), resets) }
+      // Events between the end of one and the beginning of the other are skipped.
       if (a == Before && b == Done || a == Done && b == Before) compiler.add(Step(from, None, Set.empty, from))
       else for (s <- moves(a); t <- moves(b) if s.isDefined || t.isDefined) both(from, a, s, b, t)
     }
@@ -34,14 +34,14 @@ final private[automaton] class Interleaving(compiler: Compiler, first: Fragment,
 
   private def pair(a: Int, b: Int): Int = pairs.getOrElseUpdate((a, b), { work.enqueue((a, b)); compiler.fresh() })
 
-  private def silent(state: Int, of: Fragment): Seq[(Int, Set[Int])] =
+  private def withoutEvent(state: Int, of: Fragment): Seq[(Int, Set[Int])] =
     if (state == Before) Seq((of.entry, Set.empty))
     else if (state == Done) Nil
     else
       empties.getOrElse(state, Nil).map(e => (e.to, e.resets)).toSeq ++
         (if (state == of.exit) Seq((Done, Set.empty[Int])) else Nil)
 
-  /** The steps on an event; None where it waits or is done. */
+  /** The steps that a fragment can take with an event; None for one that has not begun or is done. */
   private def moves(state: Int): Iterable[Option[Step]] =
     if (state == Before || state == Done) Seq(None) else steps.getOrElse(state, Nil).map(Some(_))
 
@@ -56,7 +56,7 @@ final private[automaton] class Interleaving(compiler: Compiler, first: Fragment,
     if (positive.isEmpty) add(negated.headOption, negated.drop(1))
     else
       positive.map(Option(_)).reduce((g, h) => g.flatMap(x => h.flatMap(x.and))).foreach { condition =>
-        // Another type fails the negated test by itself.
+        // An event of another type meets the negated condition anyway.
         add(Some(condition), negated.filter(_.eventType == condition.eventType))
       }
   }

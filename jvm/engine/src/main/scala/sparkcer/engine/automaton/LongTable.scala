@@ -1,12 +1,14 @@
 package sparkcer.engine.automaton
 
-/** From masks to the numbers of their classes: open addressing, no boxes, nothing is ever taken out. */
+/** A hash table from masks to the numbers of their classes, with open addressing and no boxed values. Nothing is ever
+  * removed.
+  */
 final private[automaton] class LongTable {
   private var keys = new Array[Long](64)
   private var values = Array.fill(64)(LongTable.Absent)
   private var size = 0
 
-  /** Negative if the key is not there. */
+  /** The value, or a negative number if the key is not there. */
   def apply(key: Long): Int = values(slot(key))
 
   /** Adds a key that is not there. */

@@ -2,7 +2,7 @@ package sparkcer.engine.automaton
 
 import sparkcer.engine.ceql.{CeqlException, Formula, Comparison, Term}
 
-/** PART-BY as a comparison (002, Section 3). */
+/** Translates PART-BY (chain-CEA, Section 3) to a comparison. */
 private[automaton] object PartBy {
 
   def comparison(f: Formula.PartBy, text: String): Comparison = {
@@ -31,7 +31,7 @@ private[automaton] object PartBy {
     }
   }
 
-  /** The atoms that none of the variables covers. */
+  /** The atoms whose events are bound to none of the variables. */
   private def uncovered(f: Formula, names: Set[String]): Vector[Formula.Atom] = f match {
     case a: Formula.Atom                    => if (names(a.variable)) Vector.empty else Vector(a)
     case Formula.As(_, x) if names(x.value) => Vector.empty

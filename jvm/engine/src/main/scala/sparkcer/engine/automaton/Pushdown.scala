@@ -3,9 +3,9 @@ package sparkcer.engine.automaton
 import sparkcer.engine.ceql.{CeqlException, Condition, Formula, Name}
 import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Compared, Or}
 
-/** Moves the disjunctions of a FILTER down to the smallest subformula that binds all their variables, but never through
-  * an iteration, where they would be asked of each round. There the product with the automaton ([[Disjunction]]) is
-  * small; conjuncts `X[P]` need no move, they go to the transitions directly.
+/** Moves the disjunctions of a FILTER down to the smallest subformula that binds all their variables, so that the
+  * product with the automaton ([[Disjunction]]) is small. They are never moved into an iteration, where they would apply
+  * to each round. Conjuncts `X[P]` are not moved: they go to the transitions directly.
   */
 private[automaton] object Pushdown {
 
@@ -18,7 +18,7 @@ private[automaton] object Pushdown {
       }
     }
 
-  /** A filter on a variable that the formula cannot bind would always hold: surely a slip. */
+  /** Refuses a filter on a variable that the formula cannot bind: it would always hold, which nobody can want. */
   def checkBound(c: Condition, bound: Set[String], text: String): Unit = c match {
     case Holds(x, _) => checkBound(x, bound, "FILTER", text)
     case c: Compare  => (c.left.variables ++ c.right.variables).foreach(checkBound(_, bound, "FILTER", text))
@@ -59,7 +59,7 @@ private[automaton] object Pushdown {
     case Formula.Sequence(parts)                => pushToOne(parts, c, names).map(Formula.Sequence)
     case Formula.Contiguous(parts)              => pushToOne(parts, c, names).map(Formula.Contiguous)
     case Formula.As(body, x) if !names(x.value) => Some(Formula.As(within(body, c, names), x))
-    // Past another filter only on the way further down: two that stop at the same place must not take turns.
+    // Past another filter only if it moves further down: otherwise two filters would change places forever.
     case Formula.Filter(body, other) => push(body, c, names).map(Formula.Filter(_, other))
     case _                           => None
   }

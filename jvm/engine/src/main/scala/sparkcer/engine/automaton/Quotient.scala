@@ -2,15 +2,15 @@ package sparkcer.engine.automaton
 
 import scala.collection.immutable.ArraySeq
 
-/** Merges states that cannot be told apart: both final or both not, with the same transitions.
+/** Merges equivalent states: both final or both not, with the same transitions.
   *
-  * The construction leaves such twins behind: after `A` in `A ; B` a run is in a state that either reads B or goes to
-  * wait for B, and the state that waits does the same. Apart, the two cost one more step for every event that moves
+  * The [[Compiler]] leaves such states: after `A` in `A ; B` a run is in a state that reads B or begins to wait for B,
+  * and the state that waits does the same. Two states in place of one cost one more step for each event that moves
   * something, and a second entry for the same matches.
   *
-  * What is merged has the same future on every event, so matches, labels and strategies are the same. State 0 stays
-  * alone: it is never entered. Merging makes further twins, backwards; past some rounds the rest is left, which only
-  * costs speed.
+  * Merged states have the same future on every event, so matches, labels and strategies stay the same. State 0 is not
+  * merged, because no transition may enter it. Merging makes further states equivalent; after some rounds the rest is
+  * left as it is, which only costs speed.
   */
 private[automaton] object Quotient {
   private val MaxRounds = 20

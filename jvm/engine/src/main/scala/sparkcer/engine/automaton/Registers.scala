@@ -2,16 +2,16 @@ package sparkcer.engine.automaton
 
 import sparkcer.engine.ceql.Comparison
 
-/** What runs remember for the comparisons of an automaton: each comparison has some registers, and a register is *live* in a state
-  * when a use that a run may still come to reads it. Only live registers are kept, so runs that differ in nothing
-  * that can matter are one.
+/** What runs remember for comparisons. Each comparison has one register or more. A register is *live* in a state if it
+  * may have been written before and may still be read later. Runs keep live registers only, so that runs which differ in
+  * nothing that can matter are the same.
   *
-  * | comparison        | registers                                                                        |
-  * |:------------|:---------------------------------------------------------------------------------|
-  * | Compare     | one for each side: its value, or the values that decide (see [[Comparison]], `Values`) |
-  * | Same        | the value                                                                        |
-  * | Consecutive | the value of the last event                                                      |
-  * | Expression  | the events of each variable                                                      |
+  * | comparison  | registers                                                               |
+  * |:------------|:------------------------------------------------------------------------|
+  * | Pair        | one for each side: its value, or the values that decide (see `Comparer`) |
+  * | Same        | the value                                                               |
+  * | Consecutive | the value of the last event                                             |
+  * | Expression  | the events of each variable                                             |
   */
 final class Registers private (comparisons: Seq[Comparison], states: Int, transitions: Seq[Cea.Transition]) {
   import Registers._
@@ -34,7 +34,7 @@ final class Registers private (comparisons: Seq[Comparison], states: Int, transi
     }
   }
 
-  /** The registers that a use writes, if it holds. */
+  /** The registers that a use writes, if the comparison holds. */
   private def writes(use: ComparisonUse): Seq[Int] = {
     val at = first(use.comparison)
     comparisons(use.comparison) match {
@@ -43,7 +43,7 @@ final class Registers private (comparisons: Seq[Comparison], states: Int, transi
     }
   }
 
-  /** For each state the live registers, in order: something may have been written there, and something may read it. */
+  /** The live registers of each state, in order. */
   val live: Array[Array[Int]] = {
     val written = fixpoint { (has, add) =>
       transitions.foreach { t =>
@@ -60,7 +60,7 @@ final class Registers private (comparisons: Seq[Comparison], states: Int, transi
     Array.tabulate(states)(q => (0 until count).filter(r => written(q)(r) && wanted(q)(r)).toArray)
   }
 
-  /** Adds registers to states until nothing is new. */
+  /** Repeats a round, which adds registers to states, until it adds nothing. */
   private def fixpoint(round: ((Int, Int) => Boolean, (Int, Int) => Unit) => Unit): Array[Array[Boolean]] = {
     val found = Array.ofDim[Boolean](states, count)
     var changed = true
@@ -71,7 +71,7 @@ final class Registers private (comparisons: Seq[Comparison], states: Int, transi
     found
   }
 
-  /** Does the register's comparison fail with the transition, or begin anew? Then nothing asks for it any more. */
+  /** Does the comparison of the register fail with the transition, or is it reset? Then the content is never read. */
   private[automaton] def fails(t: Cea.Transition, register: Int): Boolean =
     t.resets(comparisonOf(register)) || t.uses.exists(c => c.comparison == comparisonOf(register) && !c.holds)
 }
@@ -85,8 +85,9 @@ object Registers {
     case e: Comparison.Expression                 => e.variables.length
   }
 
-  /** The same automaton with its resets in one form, so that twins can be found: a transition resets the comparisons that it
-    * uses or goes on with, unless something of them is kept where it comes from.
+  /** The same automaton with its resets in a normal form, so that [[Quotient]] finds equivalent states: a transition
+    * resets a comparison that it uses or that is live after it, if it did so before or if the comparison has no live
+    * register in the state that it leaves.
     */
   private[automaton] def withPlainResets(cea: Cea): Cea = {
     val registers = Registers(cea)

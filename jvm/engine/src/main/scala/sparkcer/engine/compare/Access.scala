@@ -1,6 +1,6 @@
 package sparkcer.engine.compare
 
-/** How an event finds the partial matches that a comparison lets it go on with. */
+/** How an event finds the partial matches that a comparison lets it extend. */
 sealed abstract class Access(val text: String) {
   private[compare] def cost: Int = Access.all.indexOf(this)
 }

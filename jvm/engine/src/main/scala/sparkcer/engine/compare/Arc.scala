@@ -2,10 +2,10 @@ package sparkcer.engine.compare
 
 import sparkcer.engine.automaton.{Cea, Registers}
 
-/** A transition of the automaton, ready to run on cells.
+/** A transition of the automaton that moves cells.
   *
   * @param from
-  *   the live registers of the state it leaves, and `to` of the one it goes to
+  *   the live registers of the state that it leaves; `to` are those of the state that it enters
   */
 final private[engine] class Arc(
     val transition: Cea.Transition,
@@ -22,14 +22,14 @@ final private[engine] class Arc(
 
   val label: Int = transition.label
 
-  /** Does it just wait: the run stays as it is, and no match ends? */
+  /** Does it only wait: the run stays as it is, and no match ends? */
   val waits: Boolean =
     label == 0 && transition.to == transition.from && uses.isEmpty && resets.isEmpty && !accepts
 
   /** Do all registers stay as they are? */
   private val copies = uses.isEmpty && resets.isEmpty && transition.to == transition.from
 
-  /** Where the run of a cell goes with the event at hand, or null if a use stops it. */
+  /** Where the run of a cell goes with the current event, or null if a comparison does not let it. */
   def follow(cell: Cell, now: Now): Cell =
     if (copies) cell
     else {
@@ -50,8 +50,8 @@ final private[engine] class Arc(
       new Cell(transition.to, kept)
     }
 
-  /** The registers, by place in a cell, that must have the values of terms for the arc to be taken, given which kinds
-    * of contents the cell has: pairs of place and term. None if the arc cannot be taken whatever the values are.
+  /** The registers that must hold the values of certain terms of the event for a cell to take the arc, given the kinds of
+    * contents of the cell: pairs of the place in the cell and the term. None if no value lets the cell take the arc.
     */
   def needs(kinds: Array[Int]): Option[Seq[(Int, Int)]] = {
     val asked = uses.toSeq.filter(_.holds).flatMap { c =>
@@ -66,9 +66,9 @@ final private[engine] class Arc(
   def reads(comparison: Int): Boolean =
     uses.exists(c => c.comparison == comparison && registers.reads(c).exists(r => from.contains(r) && !resets.contains(r)))
 
-  /** If all cells that can take the arc differ in one value only, which must be on one side of a value of the event,
-    * and all are led to the same cell: the places and terms that must be equal besides, the place of that value, and
-    * its bound. All registers have values.
+  /** Describes the cells that can take the arc as a range, if they differ in one value only, that value must be on one
+    * side of a value of the event, and the arc leads all of them to the same cell: the pairs of place and term that must
+    * be equal, the place of that value, and its bound. It assumes that all registers hold values.
     */
   def range: Option[(Seq[(Int, Int)], Int, Bound)] = {
     val kept = uses.toSeq.map(c => (c, registers.reads(c).filter(r => from.contains(r) && !resets.contains(r))))

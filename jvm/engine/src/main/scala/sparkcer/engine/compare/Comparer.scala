@@ -4,29 +4,32 @@ import sparkcer.engine.ceql.{Comparison, Operator}
 import sparkcer.engine.compare.Content.{Spoilt, ValueSet}
 import sparkcer.engine.state.Bytes
 
-/** Checks one comparison event by event. Its registers are those from `first` on; they say what the events so far were, as
-  * far as a later event can be compared with it.
+/** Evaluates one comparison, event by event. Its registers, from number `first` on, keep what later events may be
+  * compared with.
   *
-  * "For every choice of events" can only get harder to satisfy, so a comparison that fails once has failed for good.
+  * A comparison must hold for every choice of events, and more events mean more choices. So a comparison that has failed
+  * once has failed for good.
   */
-sealed abstract private[engine] class Comparer(val first: Int) {
+sealed abstract private[engine] class Comparer {
 
-  /** Takes the event in, in these roles, and says whether the comparison still holds. */
+  /** Compares the event, in these roles, with the registers, and says whether the comparison still holds. Then the
+    * registers have the event too.
+    */
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean
 
-  /** The terms whose values must be those of registers for the comparison to hold, where the registers have values: pairs of
-    * register and term. Empty if it is not about equality.
+  /** The registers which, if they hold a value, must hold that of a term of the event for the comparison to hold: pairs of
+    * register and term. Empty if the comparison is no equality.
     */
   def equalities(roles: Int): Seq[(Int, Int)] = Nil
 
-  /** The values of a register, if it has one, with which the event is let through, where they are a range or all but
-    * one.
+  /** The values of a register with which the comparison holds, if there is one such register and the values are a range
+    * or all but one.
     */
   def bound(roles: Int): Option[Bound] = None
 }
 
-/** `register operator term`: the values are in the order that `EventValues.compare` has for the term `order`, or if
-  * that is negative, in any.
+/** `register operator term`. Values are ordered as `EventValues.compare` orders those of the term `order`; if that is
+  * negative, any order will do.
   */
 final private[engine] case class Bound(register: Int, operator: Operator, term: Int, order: Int)
 
@@ -44,8 +47,10 @@ private[engine] object Comparer {
   val Right = 2
 }
 
-/** `left = right`: each side has one value at the most, or it can hold with no event of the other side. */
-final private[engine] class Equal(first: Int, term: Int) extends Comparer(first) {
+/** `left = right`: a register for each side has its one value. With two different values on one side the comparison holds
+  * with no event of the other side.
+  */
+final private[engine] class Equal(first: Int, term: Int) extends Comparer {
   import Comparer.{Left, Right}
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
@@ -67,8 +72,8 @@ final private[engine] class Equal(first: Int, term: Int) extends Comparer(first)
       (if ((roles & Left) != 0) Seq((first + 1, term)) else Nil)
 }
 
-/** `left != right`: the values of each side. */
-final private[engine] class NotEqual(first: Int, term: Int) extends Comparer(first) {
+/** `left != right`: a register for each side has all its values. */
+final private[engine] class NotEqual(first: Int, term: Int) extends Comparer {
   import Comparer.{Left, Right}
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
@@ -103,8 +108,8 @@ final private[engine] class NotEqual(first: Int, term: Int) extends Comparer(fir
   }
 }
 
-/** `left < right` or `left <= right`: the largest left and the smallest right value. */
-final private[engine] class Ordered(first: Int, val term: Int, operator: Operator) extends Comparer(first) {
+/** `left < right` or `left <= right`: the registers have the largest left and the smallest right value. */
+final private[engine] class Ordered(first: Int, term: Int, operator: Operator) extends Comparer {
   import Comparer.{Left, Right}
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
@@ -143,8 +148,8 @@ final private[engine] class Ordered(first: Int, val term: Int, operator: Operato
   }
 }
 
-/** PART-BY: the one value. */
-final private[engine] class Same(first: Int, term: Int) extends Comparer(first) {
+/** PART-BY: the register has the one value. */
+final private[engine] class Same(first: Int, term: Int) extends Comparer {
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
     var left = roles
     while (left != 0) {
@@ -160,8 +165,8 @@ final private[engine] class Same(first: Int, term: Int) extends Comparer(first) 
     (0 until 32).filter(i => (roles >>> i & 1) != 0).map(i => (first, term + i))
 }
 
-/** A comparison with the preceding event: its value. */
-final private[engine] class Consecutive(first: Int, term: Int, operator: Operator) extends Comparer(first) {
+/** A comparison with the preceding event: the register has the value of that event. */
+final private[engine] class Consecutive(first: Int, term: Int, operator: Operator) extends Comparer {
   private val byBytes = operator == Operator.Equal || operator == Operator.NotEqual
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {
@@ -184,14 +189,16 @@ final private[engine] class Consecutive(first: Int, term: Int, operator: Operato
     if (operator == Operator.Equal) None else Some(Bound(first, operator, term + 1, if (byBytes) -1 else term))
 }
 
-/** Any expression, on the events themselves: of all choices those with the new event are tested. */
-final private[engine] class Expression(first: Int, number: Int, comparison: Comparison.Expression) extends Comparer(first) {
+/** Any other expression: the registers have all events of each variable. A new event evaluates the expression for every
+  * choice of events that includes it, so its cost grows with the events of the match.
+  */
+final private[engine] class Expression(first: Int, number: Int, comparison: Comparison.Expression) extends Comparer {
   private val variables = comparison.variables.length
   private val arity = variables + (if (comparison.previous) 1 else 0)
   private val chosen = new Array[Int](arity)
   private val rows = new Array[Array[Byte]](arity)
 
-  /** Without other variables PREV asks for the last event alone. */
+  /** Without other variables PREV needs the last event only. */
   private val lastOnly = comparison.previous && variables == 1
 
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean = {

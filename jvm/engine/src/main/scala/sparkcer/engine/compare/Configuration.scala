@@ -2,7 +2,7 @@ package sparkcer.engine.compare
 
 import sparkcer.engine.state.{WireReader, WireWriter}
 
-/** A state of the automaton with the contents of its live registers. */
+/** A state of the automaton with the contents of its live registers. It is never changed. */
 final private[engine] class Cell(val state: Int, val registers: Array[AnyRef]) {
   override val hashCode: Int = {
     var h = state
@@ -40,7 +40,7 @@ private[engine] object Cell {
       0
     }
 
-  /** As a set: in order, each once. */
+  /** The cells as a set: sorted, each once. It sorts the array that it is given. */
   def set(cells: Array[Cell]): Array[Cell] =
     if (cells.length < 2) cells
     else {
@@ -55,8 +55,8 @@ private[engine] object Cell {
     }
 }
 
-/** A determinized state: sets of cells, one after the other where a strategy needs several (see `Construction`), and
-  * what else it remembers.
+/** A determinized state of a query that compares events: one set of cells or three, and a flag, as the `StrategyRules`
+  * of its strategy need them. It is never changed.
   */
 final private[engine] class Configuration(val parts: Array[Array[Cell]], val flag: Int) {
   override val hashCode: Int = {

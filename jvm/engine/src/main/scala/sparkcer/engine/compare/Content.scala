@@ -2,14 +2,14 @@ package sparkcer.engine.compare
 
 import sparkcer.engine.state.{Bytes, StateException, WireReader, WireWriter}
 
-/** What a register holds: nothing (null), a value ([[Bytes]]), several of them, events, or [[Content.Spoilt]], which
-  * fails whatever it is compared with (a NULL, or two values where one is asked for). Contents are never changed and
-  * compare by content.
+/** What a register holds: nothing (null), a value ([[Bytes]]), several values, events, or [[Content.Spoilt]], with which
+  * every comparison fails (a NULL, or two values where there must be one). Contents are never changed, and two contents
+  * are equal if they hold the same.
   */
 private[engine] object Content {
   case object Spoilt
 
-  /** In order of their bytes, at least two. */
+  /** At least two values, sorted by their bytes. */
   final class ValueSet(val values: Array[Bytes]) {
     override val hashCode: Int = java.util.Arrays.hashCode(values.asInstanceOf[Array[AnyRef]])
     override def equals(other: Any): Boolean = other match {
@@ -48,7 +48,7 @@ private[engine] object Content {
 
   private def compare(a: Bytes, b: Bytes): Int = java.util.Arrays.compareUnsigned(a.array, b.array)
 
-  /** An order that depends on nothing but the contents. */
+  /** An order that depends on the contents only. */
   def compare(a: AnyRef, b: AnyRef): Int = (a, b) match {
     case (x: Bytes, y: Bytes)       => compare(x, y)
     case (x: ValueSet, y: ValueSet) => lexical(x.values.length, y.values.length, i => compare(x.values(i), y.values(i)))

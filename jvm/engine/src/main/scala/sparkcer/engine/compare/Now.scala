@@ -2,7 +2,7 @@ package sparkcer.engine.compare
 
 import sparkcer.engine.state.Bytes
 
-/** The event at hand, as comparisons see it: each of its values is asked for once. */
+/** The current event, as comparisons see it. Each of its values is computed at most once. */
 final private[engine] class Now(source: EventValues, terms: Int) {
   private val values = new Array[Bytes](terms)
   private val known = new Array[Boolean](terms)
@@ -10,7 +10,7 @@ final private[engine] class Now(source: EventValues, terms: Int) {
   private var payload: Array[Byte] = null
   private var payloadOf: Int => Array[Byte] = _
 
-  /** The number of the event among those of its substream, once it is kept. */
+  /** The number of the event in its substream, once it is kept. */
   var event = 0
 
   def begin(row: Array[Byte], others: Int => Array[Byte]): Unit = {
@@ -19,7 +19,7 @@ final private[engine] class Now(source: EventValues, terms: Int) {
     java.util.Arrays.fill(known, false)
   }
 
-  /** null for NULL. */
+  /** The value of a term, or null for NULL. */
   def value(term: Int): Bytes = {
     if (!known(term)) {
       val v = source.value(term, payload)

@@ -2,7 +2,8 @@ package sparkcer.engine.compare
 
 import sparkcer.engine.ceql.{Comparison, Term}
 
-/** The terms and expressions of a program, numbered: all terms of its first comparison, then those of the second, and so on.
+/** Numbers the terms and expressions of a program: all terms of its first comparison, then those of the second, and so
+  * on.
   */
 final class Numbering(comparisons: Seq[Comparison]) {
   val distinct: Vector[Comparison] = comparisons.distinct.toVector

@@ -6,9 +6,9 @@ import scala.collection.mutable.ArrayBuffer
 
 import sparkcer.engine.state.Bytes
 
-/** What configurations have in common whose registers differ in their values only: the states of their cells, and of
-  * which kind each content is. For each class of events it is known once for the whole shape which of its
-  * configurations an event can move at all.
+/** What configurations have in common if their registers differ in values only: the states of their cells, and the kind
+  * of each content. For each class of events it decides once, for all configurations of the shape, which of them an event
+  * can change, and how to find these.
   *
   * @param repeats
   *   whether several cells of a configuration are of one kind
@@ -18,10 +18,10 @@ final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], re
 
   private var verdicts = new Array[Verdict](16)
 
-  /** How configurations of this shape can be looked up, in order of discovery. */
+  /** The keys by which configurations of this shape are looked up. A verdict refers to them by number. */
   val keys = ArrayBuffer.empty[Key]
 
-  /** How they can be found in order. */
+  /** The orders in which configurations of this shape are searched. A verdict refers to them by number. */
   val ranks = ArrayBuffer.empty[Rank]
 
   def verdict(cls: Int, maskOf: Int => Array[Long]): Verdict = {
@@ -32,11 +32,11 @@ final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], re
 
   def forgetClasses(): Unit = verdicts = new Array[Verdict](16)
 
-  /** An event leaves a configuration as it is when each of its cells can wait and none can do anything else. What else
-    * it may do needs certain values in certain registers, or it may do it whatever they are.
+  /** An event leaves a configuration as it is if each of its cells can wait and none can do anything else. What else a
+    * cell can do either needs certain values in its registers, or is possible with all values.
     */
   private def decide(cls: Int, maskOf: Int => Array[Long]): Verdict =
-    if (machine.notices(flag)) Scan
+    if (machine.changesAlways(flag)) Scan
     else {
       val probes = mutable.LinkedHashSet.empty[(Int, ArraySeq[Int], ArraySeq[Int])]
       val always = cells.indices.exists { i =>
@@ -62,7 +62,7 @@ final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], re
       else ranges(cls, maskOf).getOrElse(if (always) Scan else probed)
     }
 
-  /** All that moves can be moved together, if it can. */
+  /** The ranges of configurations that each arc moves, if all that moves can be moved in that way. */
   private def ranges(cls: Int, maskOf: Int => Array[Long]): Option[Verdict] = {
     val (waiting, moving) = machine.arcs(cells(0).state, cls, maskOf).partition(_.waits)
     val ranged = moving.map(arc => arc.range.map { case (equal, place, bound) => (arc, equal, place, bound) })
@@ -81,18 +81,18 @@ final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], re
 
 private[engine] object Shape {
 
-  /** A state, and the kinds of its contents. */
+  /** The state of a cell, and the kinds of its contents. */
   final case class Kind(state: Int, kinds: ArraySeq[Int]) {
     def is(c: Cell): Boolean =
       c.state == state && kinds.indices.forall(i => Content.kind(c.registers(i)) == kinds(i))
   }
 
-  /** The contents of some places in a cell, as what a configuration is looked up by. */
+  /** A key by which configurations are looked up: the contents of some places in a cell. */
   final case class Key(cell: Int, places: ArraySeq[Int]) {
     def of(c: Cell): AnyRef = contents(c, places)
   }
 
-  /** Those with one content in some places, in the order of the value in another. */
+  /** An order of configurations: those with the same contents in some places, by the value in another place. */
   final case class Rank(equal: ArraySeq[Int], place: Int, order: Int) {
     def key(c: Cell): AnyRef = contents(c, equal)
     def value(c: Cell): Bytes = c.registers(place).asInstanceOf[Bytes]
@@ -109,25 +109,25 @@ private[engine] object Shape {
     }
   }
 
-  /** Which configurations of a shape an event may move. */
+  /** Which configurations of a shape an event may change: none, all, or those that are found by a key. */
   sealed trait Verdict
   case object Skip extends Verdict
   case object Scan extends Verdict
   final class Probes(val probes: Array[Probe]) extends Verdict
 
-  /** All of them by an arc, those on one side of a value. */
+  /** For each arc, those on one side of a value, which are moved together. */
   final class Ranges(val ranges: Array[Range]) extends Verdict
 
   final class Range(val arc: Arc, val rank: Int, terms: Array[Int], val bound: Bound) {
     def key(now: Now): AnyRef = values(terms, now)
   }
 
-  /** Those found under the values of some terms of the event. */
+  /** Looks up the values of some terms of the event by a key. */
   final class Probe(val key: Int, terms: Array[Int]) {
     def of(now: Now): AnyRef = values(terms, now)
   }
 
-  /** null if one of them is NULL, which is equal to nothing. */
+  /** The values of terms, or null if one of them is NULL, which equals nothing. */
   private def values(terms: Array[Int], now: Now): AnyRef =
     if (terms.length == 1) now.value(terms(0))
     else {
@@ -142,11 +142,11 @@ private[engine] object Shape {
     }
 }
 
-/** The shapes met so far. */
+/** All shapes that were met. */
 final private[engine] class Shapes(machine: Machine) {
   private val known = mutable.HashMap.empty[(Int, ArraySeq[Shape.Kind], Boolean), Shape]
 
-  /** By state, the shape of one cell with values in all registers. */
+  /** For each state the shape of one cell with values in all registers, which is the usual one. */
   private val simple = new Array[Shape](machine.cea.states)
 
   def of(c: Configuration): Shape =

@@ -7,18 +7,19 @@ import sparkcer.engine.state.{WireReader, WireWriter}
 /** Counts the matches that events close, without a tECS and without listing them.
   *
   * The determinized automaton finds each match by one run, so counting matches is counting runs, which is linear
-  * algebra: let `M(e)` be the matrix that takes, for each state, the number of runs in it from before an event to after
-  * it, where the initial state also keeps its one run, ready to start at a later event. With the events `1 … n` of the
-  * window, the runs in each state are the first row of `M(1) · … · M(n)`.
+  * algebra. Let the matrix `M(e)` map the number of runs in each state before an event to the numbers after it. The
+  * initial state always keeps its one run, so that matches can start at a later event. With the events `1 … n` of the
+  * window, the numbers of runs in the states are the first row of `M(1) · … · M(n)`.
   *
-  * The window takes events away at the front, and matrices have no inverse; so the product is kept in two halves (the
-  * queue of two stacks). `back` is the product of the events after `middle`. For each event up to `middle`, `front` has
-  * the first row of the product from it to `middle`. A count is then the front row of the oldest event times a column
-  * of `back`. When the front half has gone, the back half is turned into front rows, from the last event to the first.
-  * All products are sparse: an event changes the rows or columns of the states it moves. So an event costs, on average,
-  * the states it moves times the states there are, whatever the window holds.
+  * Events leave the window at the front, and these matrices have no inverse. So the product is kept in two halves, as a
+  * queue can be made of two stacks. `back` is the product of the events after `middle`. For each event up to `middle`,
+  * `front` has the first row of the product from that event to `middle`. A count is then the front row of the oldest
+  * event times a column of `back`. When all events of the front half have left the window, the back half is converted
+  * into front rows, from the last event to the first. All products are sparse, because an event changes only the rows or
+  * columns of the states it moves. So an event costs, on average, the states it moves times all states, however much the
+  * window holds.
   *
-  * Events that move nothing are not kept. Counts stick at `Long.MaxValue` when they pass it.
+  * Events that move nothing are not kept. A count that would exceed `Long.MaxValue` stays there.
   */
 final private[evaluate] class Counter(automaton: () => Determinized) {
   private var times = new Array[Long](8)
@@ -27,27 +28,27 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
   private var front = new Array[Array[Long]](8)
   private var mask = 7
 
-  /** Events kept: numbers as in [[Events]]. */
+  /** The oldest event kept, and (`top`) one past the newest; numbers as in [[Events]]. */
   var base = 0
   private var middle = 0
   var top = 0
 
-  /** The columns of the back product, and, while front rows are made, the rows of the product under way. */
+  /** The columns of the back product, and, while front rows are computed, the rows of the product so far. */
   private val back = new Matrix
   private val rows = new Matrix
 
-  /** States with runs in them, or that may have. */
-  private var active = Array(1L)
+  /** The states that may have runs in them, as bits. The array is changed in place or replaced. */
+  var active: Array[Long] = Array(1L)
 
-  /** Columns for states that are still to be read, see `push`. */
+  /** Columns to add to states that are not read yet, see `push`. */
   private var noted = List.empty[(Int, Array[Long])]
 
-  /** Grows whenever an event changes something. */
+  /** Increases whenever an event changes something. */
   private var changes = 0L
 
   def size: Int = top - base
 
-  /** Not after the time of the next event. */
+  /** The time of the newest event kept: not after the time of the next event. */
   def lastTime: Long = if (size == 0) Long.MinValue else times((top - 1) & mask)
 
   /** Reads an event and returns how many matches it closes. */
@@ -63,8 +64,8 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
     }
   }
 
-  /** Multiplies the back product by the matrix of an event, from the right: columns of targets grow by columns of
-    * sources. It is done in place, from the last state to the first; what goes to an earlier one is noted until all are
+  /** Multiplies the back product from the right by the matrix of an event: columns of sources are added to columns of
+    * targets. It works in place, from the last state to the first; what goes to an earlier state is noted until all are
     * read. Returns how many runs accept.
     */
   private def push(a: Determinized, cls: Int, isTimed: Boolean): Long = {
@@ -117,9 +118,9 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
     closed
   }
 
-  /** How many runs that start in the window are in the state. */
+  /** The number of runs in the state that start in the window. */
   private def runs(state: Int): Long =
-    if (base == middle) back.at(state, 0) // the window starts where the back half does, in the initial state
+    if (base == middle) back.at(state, 0) // the front half is empty: all runs start in the back half
     else {
       val row = front(base & mask)
       val column = back.lineOrNull(state)
@@ -135,13 +136,13 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
       }
     }
 
-  /** Forgets what lies before `bound`. */
-  def expire(bound: Long): Unit = {
+  /** Removes the events before `bound`. */
+  private def expire(bound: Long): Unit = {
     while (base != top && times(base & mask) < bound) { front(base & mask) = null; base += 1 }
     if (base - middle > 0) turn()
   }
 
-  /** Makes front rows of all events, from the last to the first: rows of sources grow by rows of targets. */
+  /** Computes front rows for all events, from the last to the first: rows of targets are added to rows of sources. */
   private def turn(): Unit = {
     val a = automaton()
     rows.makeRoom(a.states)
@@ -161,9 +162,11 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
     }
   }
 
-  /** In place, from the first state to the last, with the rows as they were for targets that come before their sources.
+  /** Multiplies the rows from the left by the matrix of an event. It works in place, from the first state to the last, and
+    * uses a copy of the old rows for targets that come before their sources.
     *
-    * States that no run was in when the event came have no use for their rows, so what was never asked is not needed.
+    * It only needs the moves that are known. A state whose moves were never computed had no run in it when the event was
+    * read, so its row is not needed.
     */
   private def turnOne(a: Determinized, cls: Int, isTimed: Boolean): Unit = {
     val sources = a.moved(cls)
@@ -223,7 +226,7 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
     mask = wide - 1
   }
 
-  /** Forgets everything. */
+  /** Removes all events. */
   def clear(): Unit = {
     base = top
     java.util.Arrays.fill(front.asInstanceOf[Array[AnyRef]], null)
@@ -236,7 +239,7 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
     active = Array(1L)
   }
 
-  /** Does all products again, with the automaton as it is now and the classes renumbered. */
+  /** Computes all products again, after states and classes are renumbered. */
   def replay(newClass: Int => Int): Unit = {
     restart()
     var i = base
@@ -247,7 +250,7 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
     }
   }
 
-  /** Writes the events from number `from` on; the products follow from them. */
+  /** Writes the events from number `from` on. The products are not written: they can be computed from the events. */
   def save(out: WireWriter, from: Int, maskOf: Int => Array[Long]): Int = {
     val first = if (from - base < 0) base else from
     out.int(base)
@@ -282,7 +285,7 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
 
 private[evaluate] object Counter {
 
-  /** Both at least 0; sticks at the largest long. */
+  /** The sum of numbers that are not negative, at most `Long.MaxValue`. */
   def plus(a: Long, b: Long): Long = { val c = a + b; if (c < 0) Long.MaxValue else c }
 
   def times(a: Long, b: Long): Long =

@@ -2,13 +2,13 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.automaton.Determinized
 
-/** Walks over all matches that an event closed, with output-linear delay. It keeps one match and the nodes still to
-  * visit, never a set of matches.
+/** Enumerates the matches that an event closed (ENUMERATE in CORE). The time for each match is
+  * linear in its length. It holds one match and the nodes that are still to visit, never a set of matches.
   */
 final private[evaluate] class Cursor extends Matches {
   private var tecs: Tecs = _
 
-  // The last events of the matches: what they follow (0: nothing, the match starts there), and their label.
+  // The heads: the last events of matches, with the node they extend (0: the match starts there), and their label.
   private var headNodes = new Array[Int](4)
   private var headLabels = new Array[Int](4)
   private var headStates = new Array[Int](4)
@@ -26,7 +26,7 @@ final private[evaluate] class Cursor extends Matches {
   var length = 0
   var start = 0
 
-  /** Gets ready for the matches of another event. */
+  /** Prepares for the matches of another event. */
   def reset(over: Tecs, closingEvent: Int): Unit = {
     tecs = over
     closing = closingEvent
@@ -56,6 +56,7 @@ final private[evaluate] class Cursor extends Matches {
   def event(i: Int): Int = pathEvents(i)
   def label(i: Int): Int = pathLabels(i)
 
+  /** Goes back to before the first match. */
   def rewind(): Unit = { nextHead = 0; stacked = 0 }
 
   def next(): Boolean =
@@ -76,9 +77,7 @@ final private[evaluate] class Cursor extends Matches {
       true
     } else false
 
-  /** How many matches there are, without listing them: each live node that they go through is visited once. Sticks at
-    * the largest long.
-    */
+  /** The number of matches, at most `Long.MaxValue`. They are not listed: each live node is visited once. */
   def count: Long = {
     val known = new java.util.HashMap[Int, Long]
     var sum = 0L
@@ -90,7 +89,7 @@ final private[evaluate] class Cursor extends Matches {
     sum
   }
 
-  /** What a node stands for: the matches of its item, and of the nodes beside it. */
+  /** The number of matches that a node stands for: those of its item, and of the nodes beside it. */
   private def countFrom(root: Int, known: java.util.HashMap[Int, Long]): Long = {
     stacked = 0
     push(root)
@@ -112,7 +111,7 @@ final private[evaluate] class Cursor extends Matches {
 
   private def push(n: Int): Unit = leave(n, 0)
 
-  /** From a live node to the start of its item, leaving the nodes beside it for later. */
+  /** Goes from a live node to the start of its match. The nodes beside it are left for later. */
   private def descend(from: Int, at: Int): Unit = {
     var n = from
     var depth = at

@@ -3,23 +3,23 @@ package sparkcer.engine.evaluate
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 
-import sparkcer.engine.automaton.{Cea, ComparisonUse, Construction, EventCondition, Registers, Strict, Subsets, Threats}
+import sparkcer.engine.automaton.{Cea, ComparisonUse, Construction, EventCondition, Registers, StrategyRules}
 import sparkcer.engine.ceql.{Comparison, Term}
 
-/** What the numbers in saved state mean. State holds the numbers of automaton states, of conditions (the bits of an event's
-  * mask), of labels and of registers; two programs with one digest number all of them alike, so that each reads what
-  * the other has saved.
+/** A digest of what the numbers in saved state mean. Saved state has numbers of automaton states, of conditions (the bits
+  * of an event's mask), of labels and of registers. Two programs with the same digest number all of them in the same way,
+  * so each can read what the other has saved.
   *
-  * It is written to checkpoints: nothing here may depend on texts for people, nor on the order or the hash of a set, and
-  * the words in it (`guard`, `checks`) stay as the first version of the digest had them.
+  * The digest is written to checkpoints. So it must not depend on text that is shown to users, nor on the order or the
+  * hash of a set, and the words in it (`guard`, `checks`) stay as they were in the first version.
   */
-private[evaluate] object Digest {
+private[engine] object Digest {
 
   /** 32 hexadecimal digits. */
   def apply(program: Program): String =
     MessageDigest.getInstance("SHA-256").digest(text(program).getBytes(UTF_8)).take(16).map(b => f"$b%02x").mkString
 
-  private[evaluate] def text(program: Program): String = {
+  private[engine] def text(program: Program): String = {
     val cea = program.cea
     val live = Registers(cea).live
     val lines = Vector(
@@ -34,10 +34,10 @@ private[evaluate] object Digest {
     lines.mkString("\n")
   }
 
-  private def runs(c: Construction): String = c match {
-    case _: Subsets => "subsets"
-    case _: Strict  => "strict"
-    case _: Threats => "threats"
+  private def runs(c: Construction): String = c.rules match {
+    case StrategyRules.Subsets    => "subsets"
+    case StrategyRules.Strict     => "strict"
+    case _: StrategyRules.Threats => "threats"
   }
 
   private def condition(g: EventCondition): String =
@@ -63,6 +63,6 @@ private[evaluate] object Digest {
 
   private def texts(set: Iterable[String]): String = set.toVector.sorted.map(quoted).mkString("{", ",", "}")
 
-  /** With its length, so that no two lists of texts look alike. */
+  /** With its length, so that no two lists of texts look the same. */
   private def quoted(text: String): String = s"${text.length}'$text'"
 }

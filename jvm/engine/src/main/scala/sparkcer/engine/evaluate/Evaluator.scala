@@ -18,15 +18,15 @@ import sparkcer.engine.compare.{EventValues, Machine, Now}
   * }
   * }}}
   *
-  * | 003, Algorithm 1                | here                                                              |
+  * | CORE, Algorithm 1               | here                                                              |
   * |:--------------------------------|:------------------------------------------------------------------|
   * | `Δ`, made I/O-deterministic     | [[Determinized]], deterministic on labels                         |
-  * | `T`, union-lists                | `Substream.entries`, a heap of the [[Tecs]] for each active state |
+  * | `T`, union-lists                | entries of a [[Substream]], a heap of the [[Tecs]] for each state |
   * | `new-bottom`, `extend`, `union` | `Tecs.start`, `Tecs.extend`, `Tecs.union`                         |
   * | OUTPUT, ENUMERATE               | [[Matches]]                                                       |
   *
   * @param values
-  *   for a query that compares events (`program.comparisons`): their values. Its substreams have [[Runs]] in place of entries
+  *   the values of events, for a query that compares them (`program.comparisons`)
   */
 final class Evaluator(
     val program: Program,
@@ -47,19 +47,19 @@ final class Evaluator(
   private val selection =
     if (program.selects || program.distinct) new Selection(cursor, program.strategy, program.distinct) else null
 
-  /** CONSUME BY ANY: how often a match has made all substreams forget. */
+  /** Under CONSUME BY ANY, how often a match has consumed the events of all substreams. */
   private[evaluate] var epoch = 0L
   private[evaluate] val consume: Consume = program.query.consumeBy
 
   private def newAutomaton() = new Determinized(program.construction, limits.states, limits.bytes)
 
   def newSubstream(): Substream = {
-    val s = new Substream(this, substreams.length)
+    val s = Substream(this, substreams.length)
     substreams += s
     s
   }
 
-  /** Lets go of a substream, which must not be used again. */
+  /** Removes a substream, which must not be used again. */
   def remove(s: Substream): Unit = {
     val last = substreams.remove(substreams.length - 1)
     if (last ne s) {
@@ -68,15 +68,13 @@ final class Evaluator(
     }
   }
 
-  /** The class of an event by its mask: bit i says whether it passes `program.conditions(i)`. A class stays valid until the
-    * next call.
+  /** The class of an event by its mask: bit i says whether it meets `program.conditions(i)`. It is valid until the next
+    * call.
     */
   def classOf(mask: Long): Int = { makeRoom(); automaton.classOf(mask) }
   def classOf(mask: Array[Long]): Int = { makeRoom(); automaton.classOf(mask) }
 
-  /** A full cache is started anew with the states that are in use; none of them is ever dropped. If those alone fill
-    * it, it may grow.
-    */
+  /** Replaces a full cache by a new one with the states that are in use. If these alone fill it, its limits are raised. */
   private def makeRoom(): Unit =
     if (automaton.full) {
       val old = automaton
@@ -86,7 +84,7 @@ final class Evaluator(
       automaton.relax()
     }
 
-  /** The matches of the event that was read last, at most as many as LIMIT says, from the first. */
+  /** The matches of the event that was read last, at most as many as LIMIT allows. Each call begins at the first. */
   def matches: Matches = {
     val all = unlimited
     program.limit match {
@@ -104,8 +102,8 @@ final class Evaluator(
     }
   }
 
-  /** How many matches the event that was read last has closed; `Long.MaxValue` stands for that many or more. Where the
-    * query is `SELECT COUNT(*)` they are not listed for it, unless a strategy has to compare them.
+  /** How many matches the event that was read last has closed; `Long.MaxValue` means that many or more. For `SELECT
+    * COUNT(*)` they are not listed, unless a strategy has to compare them.
     */
   def count: Long =
     if (program.countsRuns) runs
@@ -118,7 +116,7 @@ final class Evaluator(
     }
   private[evaluate] var runs = 0L
 
-  // What the event at hand adds to entries that are still to be read: state, node and label.
+  // What the current event adds to entries, written after all entries are read: state, node and label, and from where.
   private var noteStates = new Array[Int](16)
   private var noteNodes = new Array[Int](16)
   private var noteLabels = new Array[Int](16)
@@ -138,22 +136,18 @@ final class Evaluator(
     i + 1
   }
 
-  /** Sorts the first notes by where they come from. */
+  /** Sorts the first `n` notes by the states that they come from. */
   private[evaluate] def sortNotes(n: Int): Unit =
     Evaluator.sort(automaton, noteSources, noteLabels, n, noteStates, noteNodes)
   private[evaluate] def noteState(i: Int): Int = noteStates(i)
   private[evaluate] def noteNode(i: Int): Int = noteNodes(i)
   private[evaluate] def noteLabel(i: Int): Int = noteLabels(i)
-
-  /** How many determinized states and event classes are known. */
-  def states: Int = automaton.states
-  def classes: Int = automaton.classes
 }
 
 object Evaluator {
 
-  /** Sorts the first `n` entries of arrays that stand side by side by state, in the order that does not depend on
-    * numbers, and by label. They are few.
+  /** Sorts the first `n` elements of parallel arrays by state, in the order of `Determinized.compare`, and by label. It is
+    * an insertion sort, because they are few.
     */
   private[evaluate] def sort(
       a: Determinized,

@@ -2,11 +2,12 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.state.{WireReader, WireWriter}
 
-/** The events that some partial match uses, oldest first, as a ring. They are numbered from 0 and numbers only grow (as
-  * Int, around zero: two numbers are compared by their difference, and the window never holds 2^31 of them).
+/** A ring buffer of the events that partial matches use, oldest first. They are numbered in the order they are read. The
+  * numbers are Ints that wrap around, so two of them are compared by their difference; a window never holds 2^31 events.
   *
-  * Numbers are in time order, so an event is out of the window exactly when its number is below [[base]]; and because
-  * the tECS nodes of an event are made when it arrives, each event tells which nodes go with it.
+  * Numbers are in the order of time, so an event has left the window exactly when its number is below [[base]]. The nodes
+  * of the tECS that an event adds are numbered in the same order, so each event knows its first node, and nodes are freed
+  * together with their event.
   */
 final private[evaluate] class Events {
   private var times = new Array[Long](Events.Initial)
@@ -30,7 +31,7 @@ final private[evaluate] class Events {
     top - 1
   }
 
-  /** Takes back the newest event, which nothing uses. */
+  /** Removes the newest event, which nothing uses. */
   def retract(): Unit = {
     top -= 1
     payloads(top & mask) = null
@@ -40,7 +41,7 @@ final private[evaluate] class Events {
   def firstNode(event: Int): Int = firstNodes(event & mask)
   def payload(event: Int): Array[Byte] = payloads(event & mask)
 
-  /** Forgets the events before `bound`, and says whether there were any. */
+  /** Removes the events before `bound`, and says whether there were any. */
   def expire(bound: Long): Boolean =
     if (base == top || times(base & mask) >= bound) false
     else {
@@ -74,7 +75,7 @@ final private[evaluate] class Events {
     mask = capacity - 1
   }
 
-  /** Writes the events from number `from` on, and which are forgotten. */
+  /** Writes the events from number `from` on, and the number of the oldest one kept. */
   def save(out: WireWriter, from: Int): Unit = {
     val first = if (from - base < 0) base else from
     out.int(base)
@@ -91,7 +92,7 @@ final private[evaluate] class Events {
     }
   }
 
-  /** Puts the events of the next piece behind those that are there. */
+  /** Appends the events of the next piece. */
   def restore(in: WireReader): Unit = {
     val newBase = in.int()
     val first = in.int()

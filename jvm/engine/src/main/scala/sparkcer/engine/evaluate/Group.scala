@@ -2,8 +2,8 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.compare.{Now, Shape}
 
-/** The entries of one shape, and their indexes: for each key of the shape that was asked for, entries by its value; for
-  * each rank, entries in order. Indexes are made when they are first asked for.
+/** The entries of one shape, and their indexes: a hash index for each key of the shape, and an ordered index for each
+  * rank. An index is built when it is first used, and then kept up to date.
   */
 final private[evaluate] class Group(val shape: Shape, tecs: Tecs, now: Now) {
   private val all = new EntryList
@@ -24,7 +24,7 @@ final private[evaluate] class Group(val shape: Shape, tecs: Tecs, now: Now) {
 
   private var byRank = new Array[java.util.HashMap[AnyRef, Ranking]](0)
 
-  /** The entries with one key in order, or null if there are none. */
+  /** The ordered index of the entries with this key, or null if there are none. */
   def ranking(rank: Int, key: AnyRef): Ranking = {
     if (rank >= byRank.length) byRank = java.util.Arrays.copyOf(byRank, rank + 1)
     if (byRank(rank) == null) {
@@ -53,7 +53,7 @@ final private[evaluate] class Group(val shape: Shape, tecs: Tecs, now: Now) {
     while (k < byRank.length) { if (byRank(k) != null) enter(k, e); k += 1 }
   }
 
-  /** The entry has another node. */
+  /** The entry has a new node. */
   def changed(e: Entry): Unit = {
     var k = 0
     while (k < byRank.length) {
@@ -88,7 +88,7 @@ final private[evaluate] class Group(val shape: Shape, tecs: Tecs, now: Now) {
     bucket.add(e)
   }
 
-  /** One for each cell that the key is about. */
+  /** The values of the key in an entry: one for each cell of its kind. */
   private def keys(key: Int, e: Entry)(f: AnyRef => Unit): Unit = {
     val k = shape.keys(key)
     val kind = shape.cells(k.cell)

@@ -1,19 +1,16 @@
 package sparkcer.engine.evaluate
 
-/** The matches that an event closed, one at a time. Valid until the evaluator reads another event.
+/** The matches that an event closed, one at a time. They are valid until the evaluator reads another event.
   *
-  * A match is an interval and its marked events, in order from the *last* (entry 0) to the first. Events are numbers of
-  * the substream, which knows their time and payload; labels are numbers of the automaton, which knows their variables.
+  * A match is an interval and its marked events, in order from the *last* (index 0) to the first. An event is given by its
+  * number in the substream, which has its payload, and a label by its number in `Cea.labels`, which has its variables.
   */
 trait Matches {
 
   /** Moves to the next match; false after the last. */
   def next(): Boolean
 
-  /** Goes back to before the first match. */
-  def rewind(): Unit
-
-  /** The events at the ends of the interval. */
+  /** The first and the last event of the interval. */
   def start: Int
   def end: Int
 
@@ -28,7 +25,6 @@ final private[evaluate] class Limited(all: Matches, limit: Long) extends Matches
   private var shown = 0L
 
   def next(): Boolean = { shown += 1; shown <= limit && all.next() }
-  def rewind(): Unit = { shown = 0; all.rewind() }
   def start: Int = all.start
   def end: Int = all.end
   def length: Int = all.length

@@ -1,13 +1,13 @@
 package sparkcer.engine.evaluate
 
-/** A square matrix of counts by lines (rows, or columns, as its owner sees it), which starts as the unit matrix: a line
-  * is only made when it is asked for. Lines are kept and used again.
+/** A square matrix of counts, stored by lines: rows or columns, as its owner decides. It starts as the unit matrix, and a
+  * line takes memory only after it was asked for. Lines are reused after `clear`.
   */
 final private[evaluate] class Matrix {
   private var lines = new Array[Array[Long]](0)
   private var used = new Array[Boolean](0)
 
-  /** Makes it at least so large; what is there stays. */
+  /** Makes it at least this large; its contents stay. */
   def makeRoom(size: Int): Unit =
     if (size > lines.length) {
       val wide = math.max(8, Integer.highestOneBit(size) * 2)
@@ -16,7 +16,7 @@ final private[evaluate] class Matrix {
       lines.indices.foreach(i => if (lines(i) != null) lines(i) = java.util.Arrays.copyOf(lines(i), wide))
     }
 
-  /** The unit matrix again. */
+  /** Makes it the unit matrix again. */
   def clear(): Unit = java.util.Arrays.fill(used, false)
 
   /** A line, to read and to change. */
@@ -29,7 +29,7 @@ final private[evaluate] class Matrix {
     lines(i)
   }
 
-  /** A line, or null if it is still the unit matrix's. */
+  /** A line, or null if it is still that of the unit matrix. */
   def lineOrNull(i: Int): Array[Long] = if (i < used.length && used(i)) lines(i) else null
 
   def at(i: Int, j: Int): Long = {

@@ -4,20 +4,18 @@ import scala.collection.mutable
 
 import sparkcer.engine.state.{Bytes, Frame, StateException, WireReader}
 
-/** The substreams of a query by key, and their state as bytes: a full piece, and after it pieces with what changed
-  * since the piece before. All pieces in order give the same substreams again. Determinized states are written as sets
-  * of automaton states, so that a piece means the same to every evaluator of the query.
+/** The substreams of a query by key, and their saved state: a full piece, and then pieces with what changed since the
+  * piece before. All pieces in order restore the same substreams. Determinized states are written as sets of automaton
+  * states, so every evaluator of the query can read a piece.
   *
-  * A piece holds the events and nodes that came since the last one, and the entries of the substreams that changed: its
-  * size goes with the events read, not with the partial matches held.
+  * A piece holds the events and nodes that are new since the last one, and the entries of substreams that changed. So its
+  * size is proportional to the events that were read, not to the partial matches that are kept.
   */
 final class Partitions(val evaluator: Evaluator) {
   private val byKey = mutable.LinkedHashMap.empty[Bytes, Substream]
   private val gone = mutable.LinkedHashSet.empty[Bytes]
 
   def size: Int = byKey.size
-
-  def get(key: Array[Byte]): Option[Substream] = byKey.get(new Bytes(key))
 
   def getOrCreate(key: Array[Byte]): Substream =
     byKey.getOrElseUpdate(new Bytes(key), evaluator.newSubstream())
@@ -30,20 +28,13 @@ final class Partitions(val evaluator: Evaluator) {
 
   def foreach(f: (Array[Byte], Substream) => Unit): Unit = byKey.foreach { case (k, s) => f(k.array, s) }
 
-  /** Removes the substreams that can have no part in a match that starts at `bound` or later, and says how many. */
-  def expire(bound: Long): Int = {
-    val dead = byKey.iterator.collect { case (k, s) if s.expire(bound) => k.array }.toVector
-    dead.foreach(remove)
-    dead.length
-  }
-
   /** Everything, as the first piece. */
   def save(): Array[Byte] = piece(byKey.iterator, full = true)
 
   /** What changed since the last call of `save` or `saveChanges`. */
   def saveChanges(): Array[Byte] = piece(byKey.iterator, full = false)
 
-  /** The same, by one who knows that no other keys were read. Costs as much as there are of them, unless a match
+  /** The same, if events of these keys only were read since the last call. It visits these keys only, unless a match
     * consumed the events of all keys.
     */
   def saveChanges(read: Iterator[Array[Byte]]): Array[Byte] =

@@ -2,20 +2,20 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.automaton.{Cea, Compiler, Construction, EventCondition, Multiplicity}
 import sparkcer.engine.ceql._
-import sparkcer.engine.compare.{Access, Machine, Numbering}
+import sparkcer.engine.compare.{Access, AccessPlan, Machine, Numbering}
 
-/** A query, compiled: what is asked of each event (`cea.conditions`, one bit each), what is done with the answers, and what
-  * comes out. It is immutable and shared by all evaluators.
+/** A compiled query: the conditions on events, the automaton, and the columns of the output. It is immutable and shared by
+  * all evaluators.
   */
 final class Program private (val query: Query, val cea: Cea, val columns: Vector[Program.Column]) {
 
   val strategy: Strategy = query.select.strategy
   val counts: Boolean = query.select.list == SelectList.Count
 
-  /** DISTINCT only matters where matches can share their events and differ in their start. */
+  /** DISTINCT only matters if matches can have the same events and different starts. */
   val distinct: Boolean = query.select.distinct && !cea.startsMarked
 
-  /** How many matches of one event are shown, if the query says so by a number. */
+  /** How many matches of one event are shown, if there is a LIMIT. */
   val limit: Option[Long] = query.limit.collect { case Quantity.Number(n) => n.min(Long.MaxValue).toLong }
 
   def conditions: Seq[EventCondition] = cea.conditions
@@ -23,8 +23,8 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   /** Does a window count events? */
   def countsEvents: Boolean = query.within.exists(_.isInstanceOf[Window.Events])
 
-  /** May an event that passes no condition be dropped before it reaches an evaluator? Not when a neighbour or a number of
-    * events matters.
+  /** May an event that meets no condition be dropped before it reaches an evaluator? Not if the query asks for neighbours
+    * or counts events.
     */
   val droppable: Boolean = !countsEvents && strategy != Strategy.Strict && !query.where.subformulas.exists {
     case _: Formula.Contiguous          => true
@@ -32,41 +32,41 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
     case _                              => false
   }
 
-  /** What the query compares of several events, see [[sparkcer.engine.compare.EventValues]]. */
+  /** The terms and expressions of comparisons, see [[sparkcer.engine.compare.EventValues]]. */
   private val numbering = new Numbering(cea.comparisons)
 
-  /** Each test of several events once. */
+  /** The comparisons of the query, each once. */
   def comparisons: Vector[Comparison] = numbering.distinct
 
-  /** The terms that are asked for by number, each with its comparison; and the expressions. */
+  /** The terms, each with its comparison, and the expressions. `EventValues` is asked for them by number. */
   def terms: Vector[(Comparison, Term)] = numbering.terms
   def expressions: Vector[Comparison.Expression] = numbering.expressions
 
-  /** How each test of several events is done, for people. */
+  /** How events find the partial matches of each comparison, for EXPLAIN. */
   def access: Vector[(Comparison, Access)] = {
-    val machine = newMachine()
-    cea.comparisons.indices.map(i => (cea.comparisons(i), machine.access(i))).distinct.toVector
+    val plan = new AccessPlan(newMachine())
+    cea.comparisons.indices.map(i => (cea.comparisons(i), plan(i))).distinct.toVector
   }
 
   private[evaluate] def newMachine(): Machine = new Machine(cea, strategy, distinct, limit.isDefined, numbering)
 
-  /** Can matches be counted as runs of the automaton, without looking at them? */
+  /** Can matches be counted as runs of the automaton, without listing them? */
   private[evaluate] lazy val countsRuns: Boolean = counts && !selects && !distinct && comparisons.isEmpty
 
-  private[engine] val construction: Construction = Construction(cea, strategy)
+  private[engine] val construction: Construction = new Construction(cea, strategy)
 
   /** Programs with the same digest read each other's saved state. */
   def digest: String = Digest(this)
 
-  /** Does the saved state of format 1, which has no digest, mean by its numbers what they mean now? Whoever changes
-    * what a query is compiled to, changes this too.
+  /** Do the numbers in saved state of format 1, which has no digest, mean the same for this query as now? This must be
+    * updated whenever queries are compiled to another automaton.
     */
   def asFirst: Boolean = query.where.subformulas.forall {
     case Formula.Filter(body, condition) => Comparisons.asFirst(condition, body)
     case _                               => true
   }
 
-  /** Must the candidates of different starts still be compared? */
+  /** Must matches of different starts be compared when an event closes them? */
   private[evaluate] val selects: Boolean = strategy match {
     case Strategy.Next | Strategy.Last  => true
     case Strategy.Max                   => !cea.fixedLength
@@ -108,7 +108,7 @@ object Program {
           }
           (i.variable.value, i.attributes)
         }
-      // What is counted are the matches of SELECT *.
+      // COUNT(*) counts the matches of SELECT *.
       case SelectList.Count       => starred(query.where).map(x => (x, None))
       case SelectList.NoVariables => Vector.empty
     }

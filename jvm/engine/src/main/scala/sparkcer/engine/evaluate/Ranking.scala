@@ -4,10 +4,12 @@ import sparkcer.engine.ceql.Operator
 import sparkcer.engine.compare.{Now, Shape}
 import sparkcer.engine.state.Bytes
 
-/** Entries in the order of a value, each value once, such that the union of those on one side of a value is had in a
-  * logarithm of unions: a treap in which each part of the tree knows the union of its entries' nodes. It is made when
-  * it is asked for and something in the part has changed. (002, Section 6 has a list with pointers for disequality;
-  * here one tree serves `!=` and the order.)
+/** An index of entries in the order of a value, which has each value once. It finds the union of all entries on one side
+  * of a value with a logarithmic number of unions.
+  *
+  * It is a treap in which each subtree has the union of the nodes of its entries. This union is computed when it is needed
+  * and something in the subtree has changed. (chain-CEA, Section 6, has a list with pointers for `!=`; here one tree is
+  * used for `!=` and for the order.)
   */
 final private[evaluate] class Ranking(tecs: Tecs, rank: Shape.Rank, now: Now) {
   import Ranking._
@@ -15,7 +17,7 @@ final private[evaluate] class Ranking(tecs: Tecs, rank: Shape.Rank, now: Now) {
   private var root: Part = _
   private var count = 0
 
-  /** An entry of those that were selected last. */
+  /** One of the entries that were selected last. */
   var example: Entry = _
 
   def size: Int = count
@@ -30,7 +32,7 @@ final private[evaluate] class Ranking(tecs: Tecs, rank: Shape.Rank, now: Now) {
 
   def remove(e: Entry): Unit = { root = delete(root, valueOf(e)); count -= 1 }
 
-  /** The entry has another node. */
+  /** The entry has a new node. */
   def changed(e: Entry): Unit = {
     val value = valueOf(e)
     var p = root
@@ -88,7 +90,7 @@ final private[evaluate] class Ranking(tecs: Tecs, rank: Shape.Rank, now: Now) {
     else if (a.priority > b.priority) { a.fresh = false; a.right = join(a.right, b); a }
     else { b.fresh = false; b.left = join(a, b.left); b }
 
-  /** The union of the entries whose value is so, or 0. */
+  /** The union of the entries for which `entry operator value` holds, or 0 if there are none. */
   def select(operator: Operator, value: Bytes): Int = {
     example = null
     operator match {
@@ -143,11 +145,11 @@ private[evaluate] object Ranking {
     var left: Part = _
     var right: Part = _
 
-    /** The union of this part of the tree, if it is fresh. */
+    /** The union of this subtree, valid if it is fresh. */
     var union = 0
     var fresh = false
 
-    /** Mixed from the value: trees are as deep as random ones, whatever order values come in. */
+    /** A hash of the value, so that the tree is balanced in whatever order values are added. */
     val priority: Int = { val h = value.hashCode * 0x9e3779b9; h ^ (h >>> 15) }
   }
 }

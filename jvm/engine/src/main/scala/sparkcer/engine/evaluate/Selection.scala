@@ -5,12 +5,13 @@ import scala.collection.mutable.ArrayBuffer
 
 import sparkcer.engine.ceql.Strategy
 
-/** The second half of NEXT, LAST and MAX: of the candidates that an event closes (for each start in the window those
-  * that no other of the same start beats), the ones that no candidate of any start beats. Then DISTINCT: of matches
-  * that differ in their start only, the latest.
+/** The second half of NEXT, LAST and MAX. The automaton has found candidates: for each start in the window, the matches
+  * that no other match of the same start beats. This class selects those that no candidate of any start beats. Then it
+  * applies DISTINCT: of matches that differ in their start only, it keeps the one that starts last.
   *
-  * Linear in the candidates for NEXT and LAST. MAX compares each with the larger ones it keeps. The survivors are held
-  * in memory: for NEXT and LAST they share one set of events, for MAX and DISTINCT there may be many.
+  * The cost is linear in the candidates for NEXT and LAST. MAX compares each candidate with the longer ones it keeps. The
+  * selected matches are held in memory: for NEXT and LAST they share one set of events, for MAX and DISTINCT there may be
+  * many.
   */
 final private[evaluate] class Selection(cursor: Cursor, strategy: Strategy, distinct: Boolean) extends Matches {
   private var kept = Vector.empty[Selection.Match]
@@ -45,7 +46,7 @@ final private[evaluate] class Selection(cursor: Cursor, strategy: Strategy, dist
   }
 
   private def maximal(candidates: ArrayBuffer[Selection.Match]): Vector[Selection.Match] = {
-    // A proper superset is longer, so what is kept so far decides.
+    // A proper superset is longer, so it comes before its subsets.
     val keptSets = ArrayBuffer.empty[Array[Int]]
     val byEvents = candidates.groupBy(m => m.events.toSeq).toVector.sortBy(-_._1.length)
     byEvents.iterator
@@ -76,7 +77,6 @@ final private[evaluate] class Selection(cursor: Cursor, strategy: Strategy, dist
   }
 
   def next(): Boolean = { at += 1; at < kept.length }
-  def rewind(): Unit = at = -1
   def start: Int = kept(at).start
   def end: Int = cursor.end
   def length: Int = kept(at).events.length
@@ -89,7 +89,7 @@ private[evaluate] object Selection {
   /** Events from the last to the first, as in [[Matches]]. */
   final class Match(val start: Int, val events: Array[Int], val labels: Array[Int])
 
-  /** Positive if the first event in which the two differ is `a`'s. */
+  /** Positive if the first event that only one of the two has is an event of `a`. */
   private def earlier(a: Matches, b: Match): Int = {
     var i = 1
     while (i <= a.length && i <= b.events.length) {
@@ -100,7 +100,7 @@ private[evaluate] object Selection {
     a.length - b.events.length
   }
 
-  /** Positive if the last event in which the two differ is `a`'s. */
+  /** Positive if the last event that only one of the two has is an event of `a`. */
   private def later(a: Matches, b: Match): Int = {
     var i = 0
     while (i < a.length && i < b.events.length) {
@@ -111,7 +111,7 @@ private[evaluate] object Selection {
     a.length - b.events.length
   }
 
-  /** Both descending. */
+  /** Does `large` contain all of `small`? Both are in descending order. */
   private def contains(large: Array[Int], small: Array[Int]): Boolean = {
     var i = 0
     var j = 0

@@ -2,24 +2,24 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.state.{StateException, WireReader, WireWriter}
 
-/** The timed enumerable compact set of 003, Section 4.1: all partial matches, shared, in nodes that are never changed
-  * after the event that made them.
+/** The timed enumerable compact set (tECS) of CORE, Section 4.1: all partial matches in nodes that share what they have in
+  * common. A node is not changed after it is written.
   *
-  * A node stands for a set of open matches (a start and the marked events so far). It has an *item* and two other nodes
-  * beside it: the set is what the item stands for, and what `left` and `right` stand for. An item is
+  * A node stands for a set of partial matches (a start and the marked events so far). It has an *item* and two other nodes
+  * beside it, `left` and `right`, and stands for the matches of all three. An item is
   *
   *   - a start: `next` is 0; the match starts at `event`, which is marked if `label` is not 0; or
   *   - an output: every match of `next`, with `event` marked by `label` at its end.
   *
-  * Where 003 has union nodes, kept shallow by gadgets and sorted union-lists, the nodes here are a persistent leftist
-  * heap ordered by `maxStart`, the latest start in the set: `left` and `right` never start later than the node itself,
-  * and `rank(left) >= rank(right)`. So whoever enumerates can stop at the first node whose latest start is out of the
-  * window, every node visited gives at least one match, and the delay is linear in the match. Two sets are united in
-  * time logarithmic in their size, and in one write when the new one starts last, which is the usual case.
+  * CORE has union nodes, and keeps them shallow by gadgets and sorted union-lists. Here nodes form a persistent leftist
+  * heap in the order of `maxStart`, the latest start in the set: `left` and `right` never start later than the node
+  * itself, and `rank(left) >= rank(right)`. So an enumeration can stop at the first node whose latest start is out of the
+  * window; every node that it visits gives at least one match, and the time for each match is linear in its length. The
+  * union of two sets takes logarithmic time, and only one write if the new one starts last, which is the usual case.
   *
-  * Nodes lie in a ring of ints, 8 a node, and are numbered as events are (0 is no node). They are freed oldest first,
-  * when the event that made them leaves the window: then everything they stand for started before the window too. So a
-  * live node may point to a freed one, and every pointer is tested with [[live]] before it is followed.
+  * Nodes are in a ring buffer, 8 ints each, and are numbered as events are (0 is no node). They are freed oldest first,
+  * when the event that added them leaves the window: everything they stand for started before the window, too. So a live
+  * node may point to a freed one, and no pointer may be followed unless it is [[live]].
   */
 final private[evaluate] class Tecs(events: Events) {
   import Tecs._
@@ -53,7 +53,7 @@ final private[evaluate] class Tecs(events: Events) {
   /** The matches of `n`, with `event` marked by `label`, and those of `beside`. */
   def extend(n: Int, event: Int, label: Int, beside: Int): Int = add(event, label, n, maxStart(n), beside)
 
-  /** A new item beside what is there: one write if it starts last. */
+  /** A new item beside a node: one write if it starts last. */
   private def add(event: Int, label: Int, next: Int, start: Int, beside: Int): Int =
     if (!live(beside)) write(event, label, next, 0, 0, start, 1)
     else if (start - maxStart(beside) >= 0) write(event, label, next, beside, 0, start, 1)
@@ -120,7 +120,8 @@ final private[evaluate] class Tecs(events: Events) {
     mask = capacity - 1
   }
 
-  /** Writes the nodes from number `from` on, and which are freed. Pointers are written as distances, which are small.
+  /** Writes the nodes from number `from` on, and the number of the oldest one kept. Pointers are written as distances,
+    * which are small.
     */
   def save(out: WireWriter, from: Int): Unit = {
     val first = if (from - base < 0) base else from
@@ -143,7 +144,7 @@ final private[evaluate] class Tecs(events: Events) {
     }
   }
 
-  /** Puts the nodes of the next piece behind those that are there. */
+  /** Appends the nodes of the next piece. */
   def restore(in: WireReader): Unit = {
     val newBase = in.int()
     val first = in.int()
@@ -161,15 +162,14 @@ final private[evaluate] class Tecs(events: Events) {
       }
   }
 
-  /** The event that was read when the node was made. Among the nodes of one event a pointer may go to a larger number.
-    */
+  /** The event that added the node. Among the nodes of one event a pointer may go to a larger number. */
   private def madeBy(n: Int): Int = {
     var e = events.base
     while (e + 1 - events.top < 0 && events.firstNode(e + 1) - n <= 0) e += 1
     e
   }
 
-  /** For tests: throws if a live node breaks what the structure promises. */
+  /** For tests: throws if a live node breaks an invariant. */
   def checkInvariants(): Unit = {
     var n = base
     while (n != top) {

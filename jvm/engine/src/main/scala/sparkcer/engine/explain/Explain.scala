@@ -4,17 +4,12 @@ import scala.collection.mutable
 
 import sparkcer.engine.automaton.Cea
 import sparkcer.engine.ceql._
-import sparkcer.engine.evaluate.{Evaluator, Program}
+import sparkcer.engine.evaluate.Program
 
 /** What a query will do, in words: for the user who wants to know before it runs, or why it is slow. */
 object Explain {
 
-  def apply(program: Program): String = sections(program, None)
-
-  /** The same, with what the evaluator has met so far. */
-  def apply(evaluator: Evaluator): String = sections(evaluator.program, Some(evaluator))
-
-  private def sections(p: Program, running: Option[Evaluator]): String = {
+  def apply(p: Program): String = {
     val parts = Vector(
       "Pattern" -> (Printer.print(p.query.where) +: negations(p.query.where)),
       "Output" -> output(p),
@@ -26,10 +21,6 @@ object Explain {
           else Some("Comparisons between events" -> p.access.map { case (l, a) => s"${l.show}  ${a.text}" })) ++ Vector(
       "Events" -> Vector(dropping(p)),
       "Cost" -> costs(p)
-    ) ++ running.map(e =>
-      "So far" -> Vector(
-        s"${count(e.states, "determinized state")} and ${count(e.classes, "class", "classes")} of events met"
-      )
     )
     parts.map { case (title, lines) => (title +: lines.map("  " + _)).mkString("\n") }.mkString("\n\n")
   }
@@ -159,6 +150,5 @@ object Explain {
   private val MaxStates = 300
   private val MaxConditions = 6
 
-  private def count(n: Int, one: String): String = count(n, one, one + "s")
-  private def count(n: Int, one: String, many: String): String = s"$n ${if (n == 1) one else many}"
+  private def count(n: Int, one: String): String = s"$n $one${if (n == 1) "" else "s"}"
 }

@@ -1,6 +1,6 @@
 package sparkcer.engine.state
 
-/** Bytes that compare by content, as the key of a map. They must not be changed any more. */
+/** Bytes with equality by content, as the key of a map. The array must not be changed. */
 final class Bytes(val array: Array[Byte]) {
   override val hashCode: Int = java.util.Arrays.hashCode(array)
   override def equals(other: Any): Boolean = other match {

@@ -2,13 +2,15 @@ package sparkcer.engine.state
 
 import java.util.zip.CRC32C
 
-/** The outside of a piece of saved state: what it is, the version of its format, and a checksum over the rest. */
+/** The frame around a piece of saved state: a byte that says what it is, the version of the format, and at the end a
+  * checksum over everything before it.
+  */
 object Frame {
 
-  /** Raise it when the bytes inside change their meaning; keep reading the old ones.
+  /** Raise it when the bytes inside change their meaning, and keep reading the old formats.
     *
     *   - 1: the first.
-    *   - 2: the same bytes; beside them stands what their numbers mean (`Program.digest`).
+    *   - 2: the same bytes. The checkpoint also has a digest of what their numbers mean (`Program.digest`).
     */
   val Version = 2
 

@@ -1,6 +1,6 @@
 package sparkcer.engine.state
 
-/** Writes small numbers in few bytes: 7 bits a byte, the sign in the lowest bit. */
+/** Writes numbers as varints, small ones in few bytes: 7 bits in each byte, with the sign in the lowest bit (zigzag). */
 final class WireWriter {
   private var bytes = new Array[Byte](256)
   private var size = 0
@@ -48,7 +48,7 @@ final class WireWriter {
     if (size + n > bytes.length) bytes = java.util.Arrays.copyOf(bytes, math.max(size + n, 2 * bytes.length))
 }
 
-/** Reads what [[WireWriter]] wrote. Fails with [[StateException]] where the bytes end early. */
+/** Reads what [[WireWriter]] wrote. It throws [[StateException]] if the bytes end too early. */
 final class WireReader(bytes: Array[Byte], private var at: Int, end: Int) {
   def done: Boolean = at == end
 

@@ -37,11 +37,11 @@ class CatalogueSuite extends munit.FunSuite {
     assertEquals(refused("CER_NONE"), "There is no error CER_NONE.")
     assertEquals(refused("CER_SYNTAX"), "There is no error CER_SYNTAX.")
     assertEquals(refused("CER_SYNTAX.NONE"), "There is no error CER_SYNTAX.NONE.")
-    def given(names: String) = s"The error CER_SYNTAX.TWICE has the parameters (clause), and is given ($names)."
-    assertEquals(refused("CER_SYNTAX.TWICE"), given(""))
-    assertEquals(refused("CER_SYNTAX.TWICE", "claus" -> "LIMIT"), given("claus"))
-    assertEquals(refused("CER_SYNTAX.TWICE", "clause" -> "A", "other" -> "B"), given("clause, other"))
-    assertEquals(refused("CER_SYNTAX.TWICE", "clause" -> "A", "clause" -> "B"), given("clause, clause"))
+    def got(names: String) = s"The error CER_SYNTAX.TWICE has the parameters (clause), and is given ($names)."
+    assertEquals(refused("CER_SYNTAX.TWICE"), got(""))
+    assertEquals(refused("CER_SYNTAX.TWICE", "claus" -> "LIMIT"), got("claus"))
+    assertEquals(refused("CER_SYNTAX.TWICE", "clause" -> "A", "other" -> "B"), got("clause, other"))
+    assertEquals(refused("CER_SYNTAX.TWICE", "clause" -> "A", "clause" -> "B"), got("clause, clause"))
   }
 
   test("a value stays as it is") {

@@ -167,23 +167,23 @@ object EngineErrors {
 
   private def tooLarge: Vector[ErrorCase] = {
     val types = (1 to 500).map(i => s"T$i").mkString(" OR ")
-    val either = (1 to 18).map(i => s"(x[p = $i] OR y[p = $i])").mkString(" AND ")
+    val either = (1 to 8).map(i => s"(x[p = $i] OR y[p = $i])").mkString(" AND ")
     val variables = (1 to 32).map(i => s"A AS x$i").mkString(" ; ")
-    val sum = (1 to 32).map(i => s"x$i.p").mkString(" + ")
+    val sum = (2 to 32).map(i => s"x$i.p").mkString(" + ")
     val blank = head + " " * Parser.MaxLength
     val atoms = head + "A ; " * 4096
     val nested = head + "(" * 256
     Vector(
       long(
         "CER_QUERY_TOO_LARGE.ALTERNATIVES",
-        s"${head}A AS x ; A AS y FILTER $either",
+        s"${head}A AS x ; ${"A ; " * 1000}A AS y FILTER $either",
         "the automaton of this query is too large. Use fewer OR between different variables in one FILTER."
       ),
       long("CER_QUERY_TOO_LARGE.AUTOMATON", s"$head($types)+", "the automaton of this query is too large."),
       long(
         "CER_QUERY_TOO_LARGE.COMPARED_VARIABLES",
-        s"$head$variables FILTER $sum = 1",
-        s"a comparison takes at most 31 variables, and this one has more: ${sum.take(100)} …"
+        s"$head$variables FILTER x1[p < $sum]",
+        s"a comparison takes at most 31 variables, and this one has more: ${s"x1[p < $sum".take(100)} …"
       ),
       new ErrorCase(
         "CER_QUERY_TOO_LARGE.CHARACTERS",

@@ -19,6 +19,7 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
   private def evaluator = partitions.evaluator
   private val found = mutable.LinkedHashSet.empty[Match]
   private val counted = mutable.LinkedHashMap.empty[Int, Long]
+  private val lastTimes = mutable.Map.empty[String, Long]
   private var position = 0
 
   def feed(events: Seq[Event]): this.type = { events.foreach(feed); this }
@@ -43,8 +44,10 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
     val mask = Harness.mask(program, event)
     val dropped = options.drop && program.droppable && mask.forall(_ == 0)
     if (!key.contains(Value.Null) && !dropped) {
-      if (options.expire) expireAt(event)
-      val substream = partitions.getOrCreate(key.map(_.show).mkString(",").getBytes("UTF-8"))
+      if (options.remove) removePassed(event)
+      val name = key.map(_.show).mkString(",")
+      val substream = partitions.getOrCreate(name.getBytes("UTF-8"))
+      time(event).foreach { case (at, _) => lastTimes(name) = at }
       val cls = if (mask.length == 1) evaluator.classOf(mask(0)) else evaluator.classOf(mask)
       val payload = BigInt(position).toByteArray
       val closes = time(event) match {
@@ -58,9 +61,8 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
   }
 
   private def collect(key: Vector[Value], substream: Substream): Unit = {
-    val all = evaluator.matches
     def read(): Vector[Match] = {
-      all.rewind()
+      val all = evaluator.matches
       Iterator
         .continually(())
         .takeWhile(_ => all.next())
@@ -80,10 +82,12 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
     require(read() == once, s"the matches of event $position differ the second time")
   }
 
-  /** What substreams are told when the clock goes on; those that have nothing left are let go of. */
-  private def expireAt(event: Event): Unit = time(event).foreach { case (_, bound) =>
-    partitions.expire(bound): Unit
-    partitions.foreach((_, substream) => substream.checkInvariants())
+  /** Removes the keys whose last event is out of the window of this one, as a stream does. */
+  private def removePassed(event: Event): Unit = time(event).foreach { case (_, bound) =>
+    lastTimes.filterInPlace { (key, last) =>
+      if (last < bound) partitions.remove(key.getBytes("UTF-8"))
+      last >= bound
+    }
   }
 
   /** The time of an event and the earliest start of a match that ends at it, in millionths; None for NULL. */
@@ -105,13 +109,13 @@ object Harness {
 
   /** @param drop
     *   whether events without a bit are dropped where the program allows it
-    * @param expire
-    *   whether all substreams are told of the time of each event
+    * @param remove
+    *   whether keys are removed when their window has passed
     */
   final case class Options(
       limits: Evaluator.Limits = Evaluator.Limits(),
       drop: Boolean = false,
-      expire: Boolean = false
+      remove: Boolean = false
   )
 
   def run(program: Program, events: Seq[Event], options: Options = Options()): Set[Match] =

@@ -8,18 +8,18 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, PythonUDF, 
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.functions.{coalesce, lit, not}
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans, Sessions}
 import org.apache.spark.sql.types._
 
 import sparkcer.TypeColumn
 import sparkcer.engine.automaton.EventCondition
-import sparkcer.engine.ceql.{CeqlException, Name, SqlCondition, Quantity, Query, Window}
+import sparkcer.engine.ceql.{CeqlException, Name, Parser, Quantity, Query, SqlCondition, Window}
 import sparkcer.engine.evaluate.Program
 
 /** A query that fits a DataFrame: every column found, every type checked. Errors carry the place in the query. */
 final class Binding(val df: DataFrame, val program: Program, options: Options, val params: ParameterValues) {
   private val query: Query = program.query
-  private[sparkcer] val same = Bridge.sameName(df)
+  private[sparkcer] val same = Sessions.sameName(df)
   private[sparkcer] val schema = StructType(df.schema.filterNot(Inputs.isStream))
   private val stream: Option[Column] = Inputs.streamOf(df.schema).map(columnOf)
 
@@ -108,7 +108,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   // Of several inputs, this is asked before they are merged.
   if (stream.isEmpty)
     Types.mustBePossible(query, Vector(Input(query.from.head.value, schema, typeColumn.isDefined)))
-  if (df.isStreaming) Binding.checkWatermarks(Bridge.planOf(df), Binding.WatermarkDelay)
+  if (df.isStreaming) Binding.checkWatermarks(Plans.planOf(df), Binding.WatermarkDelay)
 
   /** Each condition as a column that is TRUE for the events that pass. The type comes first: conditions are only asked of
     * it.
@@ -128,7 +128,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   private def condition(p: SqlCondition): Column = {
     if (checked.add(p)) checkCondition(p)
-    Bridge.column(params.bind(Bridge.parse(df, p.sql)))
+    Columns.column(params.bind(Columns.parse(df, p.sql)))
   }
 
   private def checkCondition(p: SqlCondition): Unit = {
@@ -139,7 +139,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
       case _ => ()
     }
     val resolved =
-      try Bridge.resolve(df, Bridge.column(params.bind(parsed)))
+      try Columns.resolve(df, Columns.column(params.bind(parsed)))
       catch {
         case e: AnalysisException =>
           fail(p.offset, "CER_TYPE_MISMATCH.CONDITION", "condition" -> p.sql, "reason" -> firstLine(e))
@@ -156,7 +156,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   private[sparkcer] def parse(sql: String, shown: String, offset: Int): Expression = {
     def named(names: String) = fail(offset, "CER_SYNTAX.NAME_FOR_SQL", "sql" -> shown, "names" -> names)
     val parsed =
-      try Bridge.parse(df, sql)
+      try Columns.parse(df, sql)
       catch {
         case e: AnalysisException => fail(offset, "CER_SYNTAX.SQL", "sql" -> shown, "reason" -> firstLine(e))
       }
@@ -180,7 +180,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   /** Spark's own words, without the place, which is one in the condition and not in the query. */
   private[sparkcer] def firstLine(e: AnalysisException): String =
-    e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?(; line \\d+ pos \\d+;?)?$", "")
+    e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?( \\(line \\d+, pos \\d+\\)|; line \\d+ pos \\d+;?)?$", "")
 
   // Columns
 
@@ -262,6 +262,12 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 }
 
 private[sparkcer] object Binding {
+
+  /** Binds the text of a query, with the values of its parameters, to a DataFrame. */
+  def of(df: DataFrame, query: String, options: Options): Binding = {
+    val params = ParameterValues(df, Parser.parse(query), options.params)
+    new Binding(df, Program(query, params.quantities), options, params)
+  }
 
   /** Where Spark notes the delay of a watermark, in milliseconds. */
   val WatermarkDelay: String = EventTimeWatermark.delayKey

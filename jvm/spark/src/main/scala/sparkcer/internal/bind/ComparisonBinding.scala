@@ -4,7 +4,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.trees.TreePattern
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{Columns, Plans}
 import org.apache.spark.sql.types._
 
 import sparkcer.engine.ceql.{Comparisons, Comparison, Operator, Term}
@@ -17,7 +17,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
 
   private val program = b.program
   private val parts = program.comparisons.map(l => math.max(2, l.variables.length + 1) max terms(l).length).maxOption
-  private lazy val events = Bridge.empty(
+  private lazy val events = Plans.empty(
     b.df,
     StructType((0 until parts.getOrElse(0)).map(i => StructField(part(i), b.schema, nullable = false)))
   )
@@ -33,7 +33,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   /** Over the columns of `events`. */
   private val (values, tests) = {
     val values = comparisons.flatMap(_._1)
-    val all = if (comparisons.isEmpty) Nil else Bridge.evaluable(events, values.map(Comparable(_)) ++ comparisons.flatMap(_._2))
+    val all = if (comparisons.isEmpty) Nil else Columns.evaluable(events, values.map(Comparable(_)) ++ comparisons.flatMap(_._2))
     all.toVector.splitAt(values.length)
   }
 
@@ -77,7 +77,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
       case Operator.GreaterEqual              => GreaterThanOrEqual(left, right)
     }
     val resolved =
-      try Bridge.resolve(events, Bridge.column(comparison))
+      try Columns.resolve(events, Columns.column(comparison))
       catch { case _: AnalysisException => mismatch(l, typed(0), typed(1)) }
     resolved match {
       case BinaryComparison(a, c) => Vector(a, c)
@@ -98,7 +98,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
       val common = terms.tail.foldLeft(all.head) { (widest, t) =>
         val other = sides(terms.indexOf(t))._2
         try
-          Bridge.resolve(events, Bridge.column(EqualTo(widest, other))) match {
+          Columns.resolve(events, Columns.column(EqualTo(widest, other))) match {
             case BinaryComparison(a, _) => a
             case other                  => throw new IllegalStateException(s"not a comparison: $other")
           }
@@ -119,7 +119,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   }
 
   private def cast(e: Expression, to: DataType): Expression =
-    Bridge.resolve(events, Bridge.column(Cast(e, to)))
+    Columns.resolve(events, Columns.column(Cast(e, to)))
 
   /** A term, not resolved and resolved. */
   private def side(l: Comparison, t: Term, i: Int): (Expression, Expression) = {
@@ -148,7 +148,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
 
   private def resolve(l: Comparison, e: Expression, shown: String): Expression = {
     val resolved =
-      try Bridge.resolve(events, Bridge.column(e))
+      try Columns.resolve(events, Columns.column(e))
       catch {
         case e: AnalysisException =>
           b.fail(l.offset, "CER_TYPE_MISMATCH.COMPARISON", "comparison" -> shown, "reason" -> words(l, e))

@@ -2,7 +2,7 @@ package sparkcer.internal.bind
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.lit
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Sessions}
 import org.apache.spark.sql.types._
 
 import sparkcer.TypeColumn
@@ -13,7 +13,7 @@ import sparkcer.engine.ceql.{CeqlException, Name, Query, Window}
   * column; and the FROM name itself in a hidden column, for `S>R`. Events of the same time are in the order of FROM.
   */
 final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], options: Options) {
-  private val same = Bridge.sameName(inputs.head._2)
+  private val same = Sessions.sameName(inputs.head._2)
   private val typeName = Types.column(query, options.eventType)
 
   /** Where the type of each event is shown. A column that has something else in it stays as it is. */

@@ -4,7 +4,7 @@ import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.NamedParameter
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.functions.lit
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Columns}
 import org.apache.spark.sql.types.NumericType
 
 import sparkcer.engine.ceql.{CeqlException, Name, Parameters => Places, Query}
@@ -39,12 +39,12 @@ object ParameterValues {
 
   /** The parameters of a condition. If Spark cannot read it, that is said where it is bound to the columns. */
   private def named(df: DataFrame, sql: String): Seq[String] =
-    try Bridge.parse(df, sql).collect { case NamedParameter(name) => name }
+    try Columns.parse(df, sql).collect { case NamedParameter(name) => name }
     catch { case _: AnalysisException => Nil }
 
   private def literal(df: DataFrame, name: String, value: Any): Literal = {
     val column = value match { case c: Column => c; case v => lit(v) }
-    scala.util.Try(Bridge.resolve(df, column)).toOption match {
+    scala.util.Try(Columns.resolve(df, column)).toOption match {
       case Some(l: Literal) => l
       case _                => throw new CerException("CER_PARAMETER.NOT_A_LITERAL", "name" -> name, "value" -> s"$value")
     }

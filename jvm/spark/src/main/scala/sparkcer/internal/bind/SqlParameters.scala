@@ -5,7 +5,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.util.MapData
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans}
 import org.apache.spark.sql.types.{MapType, NullType, StringType, StructType}
 
 /** `params => …` of the table function: a struct with a field for each parameter, or a map, whose values have one type.
@@ -15,7 +15,7 @@ private[sparkcer] object SqlParameters {
   /** The values by name, as literal columns. */
   def apply(events: DataFrame, argument: Expression): Map[String, Any] = {
     // Functions such as to_date have a value only after the optimizer has put others in their place.
-    val e = inWords(Bridge.evaluable(Bridge.empty(events, new StructType), Seq(argument)).head)
+    val e = inWords(Columns.evaluable(Plans.empty(events, new StructType), Seq(argument)).head)
     if (!e.foldable) throw new CerException("CER_SQL.PARAMS_NOT_CONSTANT", "params" -> argument.sql)
     val literals = e.dataType match {
       case s: StructType =>
@@ -31,7 +31,7 @@ private[sparkcer] object SqlParameters {
     literals.groupBy(_._1).find(_._2.length > 1).foreach { case (name, _) =>
       throw new CerException("CER_SQL.PARAMS_TWICE", "name" -> name)
     }
-    literals.toMap.map { case (name, literal) => name -> Bridge.column(literal) }
+    literals.toMap.map { case (name, literal) => name -> Columns.column(literal) }
   }
 
   private def value(e: Expression): Any =

@@ -51,7 +51,7 @@ private[sparkcer] object Types {
   /** Refuses a query with types that none of these events has. It reads the types of all events. */
   def mustOccur(df: DataFrame, text: String, options: Options): Unit = Cer.inWords {
     if (df.isStreaming) throw new CerException("CER_UNSUPPORTED.TYPES_OF_STREAM")
-    val b = Cer.bind(df, text, options)
+    val b = Binding.of(df, text, options)
     val query = b.program.query
     val wanted = atoms(query).distinct
     val kinds = df.select(b.streamName.as("stream"), b.typeName.as("type")).distinct()

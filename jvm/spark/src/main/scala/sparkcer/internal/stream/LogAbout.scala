@@ -6,7 +6,7 @@ import org.apache.spark.sql.cerbridge.CerRuntimeException
 import org.apache.spark.sql.types.StructField
 
 import sparkcer.engine.state.{Frame, WireReader, WireWriter}
-import sparkcer.internal.output.Plan
+import sparkcer.internal.bind.Plan
 
 /** What a log was written for, and where it ends. All of it must be the same when the log is read: state names columns
   * by their place, and the conditions, states and labels of the compiled query by number. What is not here may change
@@ -113,14 +113,14 @@ object LogAbout {
   /** Of a log that begins now. */
   def of(plan: Plan, buckets: Int): LogAbout = LogAbout(
     Frame.Version,
-    plan.asked + (if (plan.snapshots) "\nwith snapshots" else ""),
+    plan.query.asked + (if (plan.stream.snapshots) "\nwith snapshots" else ""),
     plan.schema.event.toDDL,
-    plan.ordering,
+    plan.stream.state.ordering,
     Some(
       LogMeaning(
-        plan.types,
-        (plan.schema.key.map(f => s"${f.name} ${f.dataType.sql}") :+ plan.windowClock.dataType.sql).mkString(", "),
-        plan.digest,
+        plan.stream.state.types,
+        (plan.schema.key.map(f => s"${f.name} ${f.dataType.sql}") :+ plan.window.clock.dataType.sql).mkString(", "),
+        plan.stream.state.digest,
         buckets
       )
     ),

@@ -8,14 +8,13 @@ import scala.jdk.CollectionConverters._
 import org.slf4j.LoggerFactory
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Sessions
 import org.apache.spark.sql.streaming.StreamingQueryListener
 import org.apache.spark.sql.streaming.StreamingQueryListener._
 import org.apache.spark.sql.types.{StructField, TimestampType}
 
 import sparkcer.engine.error.Errors
-import sparkcer.internal.bind.Binding
-import sparkcer.internal.output.Plan
+import sparkcer.internal.bind.{Binding, Plan}
 
 /** What the log says of a stream that may keep more, or give less, than its user expects. */
 private[sparkcer] object StreamWarnings {
@@ -24,10 +23,10 @@ private[sparkcer] object StreamWarnings {
   /** Once for each use of a query. */
   def atStart(b: Binding, plan: Plan): Unit = {
     unboundedState(b, plan)
-    if (plan.delay.isEmpty) {
+    if (plan.stream.watermark.isEmpty) {
       log.warn(Errors.print(s"CER_NO_WATERMARK.AT_START${suffix(b.time)}", "column" -> b.time.name))
-      LateEvents.time.put(plan.metrics, b.time): Unit
-      Bridge.listen(b.df.sparkSession, LateEvents)
+      LateEvents.time.put(plan.stream.metrics, b.time): Unit
+      Sessions.listen(b.df.sparkSession, LateEvents)
     }
   }
 
@@ -38,10 +37,10 @@ private[sparkcer] object StreamWarnings {
     val why =
       if (b.program.query.within.isEmpty) Some("CER_UNBOUNDED_STATE.NO_WITHIN")
       else if (b.program.countsEvents) Some("CER_UNBOUNDED_STATE.EVENTS")
-      else if (plan.delay.isEmpty || !plan.windowIsTime) Some("CER_UNBOUNDED_STATE.NO_WATERMARK")
+      else if (plan.stream.watermark.isEmpty || !plan.window.ofTime) Some("CER_UNBOUNDED_STATE.NO_WATERMARK")
       else None
     why
-      .filter(_ => plan.idle.isEmpty && b.keys.nonEmpty || b.program.query.within.isEmpty)
+      .filter(_ => plan.stream.idle.isEmpty && b.keys.nonEmpty || b.program.query.within.isEmpty)
       .foreach(key => log.warn(Errors.print(key)))
   }
 

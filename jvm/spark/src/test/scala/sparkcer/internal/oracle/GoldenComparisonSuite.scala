@@ -3,8 +3,8 @@ package sparkcer.internal.oracle
 import scala.io.Source
 
 import sparkcer._
-import sparkcer.engine.GoldenSuite
 import sparkcer.engine.evaluate.Program
+import sparkcer.engine.oracle.GoldenSuite
 import sparkcer.engine.testkit.{Event => TestEvent, Match}
 import sparkcer.internal.testkit.{SparkSuite, Tables}
 

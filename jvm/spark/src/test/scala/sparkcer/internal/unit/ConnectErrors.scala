@@ -2,7 +2,7 @@ package sparkcer.internal.unit
 
 import org.apache.spark.connect.proto
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Sessions
 import org.apache.spark.sql.connect.planner.SparkConnectPlanner
 import org.apache.spark.sql.connect.service.SessionHolder
 import org.sparkproject.connect.protobuf.{Any => ProtoAny}
@@ -34,7 +34,7 @@ final private[unit] class ConnectErrors(spark: SparkSession) {
       .addReferences(proto.Relation.newBuilder.setSubqueryAlias(input))
     val relation = proto.Relation.newBuilder.setWithRelations(message).build()
     val any = ProtoAny.newBuilder.setTypeUrl("sparkcer/spark.connect.Relation").setValue(relation.toByteString)
-    val planner = new SparkConnectPlanner(SessionHolder("user", "session", Bridge.session(spark)), None)
+    val planner = new SparkConnectPlanner(SessionHolder("user", "session", Sessions.session(spark)), None)
     new CerRelationPlugin().transform(any.build().toByteArray, planner)
   }
 

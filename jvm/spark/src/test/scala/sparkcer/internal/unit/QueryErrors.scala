@@ -59,7 +59,8 @@ final private[unit] class QueryErrors(spark: SparkSession) {
       "sqrt(x.price, 2) = y.price",
       "sqrt",
       "Spark cannot use 'sqrt(x.price, 2)': [WRONG_NUM_ARGS.WITHOUT_SUGGESTION] " +
-        "The `sqrt` requires 1 parameters but the actual number is 2."
+        "The `sqrt` requires 1 parameters but the actual number is 2. Please, refer to " +
+        "'https://spark.apache.org/docs/latest/sql-ref-functions.html' for a fix."
     ),
     filter(
       "CER_TYPE_MISMATCH.CONDITION",
@@ -83,9 +84,9 @@ final private[unit] class QueryErrors(spark: SparkSession) {
     ),
     filter(
       "CER_UNSUPPORTED.COMPARED_EVENT",
-      "y[x.t = t AND struct(x.*) IS NULL]",
+      "y[x.t = t AND hash(*) = 1]",
       "x.t",
-      "a comparison between events cannot use an event as a whole: 'x.t = t AND struct(x.*) IS NULL'. Name its columns."
+      "a comparison between events cannot use an event as a whole: 'x.t = t AND hash(*) = 1'. Name its columns."
     ),
     filter(
       "CER_UNSUPPORTED.COMPARISON",
@@ -156,7 +157,7 @@ final private[unit] class QueryErrors(spark: SparkSession) {
   )
 
   private def parameters = {
-    def given(params: (String, Any)*)(text: String) = events.cer(text, time = "t", params = params.toMap)
+    def run(params: (String, Any)*)(text: String) = events.cer(text, time = "t", params = params.toMap)
     val condition = s"$query FILTER A[price > :least]"
     Vector(
       refused(
@@ -164,28 +165,28 @@ final private[unit] class QueryErrors(spark: SparkSession) {
         condition,
         ":least",
         "the parameter :least has no value. Give it one with params={\"least\": …}."
-      )(given()),
+      )(run()),
       refused(
         "CER_PARAMETER.MISSING_AMONG",
         condition,
         ":least",
         "the parameter :least has no value. params has laest. Did you mean 'laest'?"
-      )(given("laest" -> 1)),
+      )(run("laest" -> 1)),
       error(
         "CER_PARAMETER.NOT_A_LITERAL",
         "The value of the parameter :least is not a literal of Spark SQL: <iterator>."
-      )(given("least" -> Seq(Some(1)).iterator)(condition)),
+      )(run("least" -> Seq(Some(1)).iterator)(condition)),
       refused(
         "CER_PARAMETER.NOT_A_NUMBER",
         s"$query LIMIT :n",
         "n",
         "LIMIT and WITHIN take a number, but the parameter :n is 'ten', which is STRING."
-      )(given("n" -> "ten")),
+      )(run("n" -> "ten")),
       error(
         "CER_PARAMETER.UNUSED",
         "params has 'most', but the query has no parameter :most. Its parameters are :least."
-      )(given("least" -> 1, "most" -> 2)(condition)),
-      error("CER_PARAMETER.UNUSED_ALL", "params has 'most', but the query has no parameters.")(given("most" -> 2)(query))
+      )(run("least" -> 1, "most" -> 2)(condition)),
+      error("CER_PARAMETER.UNUSED_ALL", "params has 'most', but the query has no parameters.")(run("most" -> 2)(query))
     )
   }
 

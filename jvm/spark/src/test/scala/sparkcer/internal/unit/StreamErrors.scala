@@ -4,7 +4,7 @@ import java.nio.file.Files
 import java.sql.Timestamp
 
 import org.apache.spark.sql.{DataFrame, SparkSession, SQLContext}
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Plans
 
 import sparkcer._
 import sparkcer.engine.error.Errors
@@ -45,7 +45,7 @@ final private[unit] class StreamErrors(spark: SparkSession) {
         "CER_WATERMARK.METADATA",
         "This Spark does not note the watermark on 'ts' as 'another.key' in the metadata of the column, where spark-cer " +
           "looks for it. Use a Spark that this spark-cer is made for."
-      )(Binding.checkWatermarks(Bridge.planOf(marked), "another.key")),
+      )(Binding.checkWatermarks(Plans.planOf(marked), "another.key")),
       error(
         "CER_WATERMARK.MISSING",
         "S has a watermark on 'ts' and T has none. Add T.withWatermark(\"ts\", …)."

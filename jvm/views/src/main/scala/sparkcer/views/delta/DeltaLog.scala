@@ -12,7 +12,7 @@ import org.json4s.jackson.{JsonMethods, Serialization}
 
 import org.apache.spark.sql.{Encoders, SparkSession}
 import org.apache.spark.sql.functions.{struct, to_json}
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{Columns, Sessions}
 import org.apache.spark.sql.types._
 
 import sparkcer.views.catalog.{AtomicFiles, DataFile, Table}
@@ -69,7 +69,7 @@ private[views] final class DeltaLog(spark: SparkSession, folder: Path, conf: Con
     val temporary = new Path(log, s".checkpoint-$at")
     spark.read
       .schema(Actions)
-      .json(Bridge.session(spark).createDataset(lines)(Encoders.STRING))
+      .json(Sessions.session(spark).createDataset(lines)(Encoders.STRING))
       .coalesce(1)
       .write
       .mode("overwrite")
@@ -214,7 +214,7 @@ private[views] object DeltaLog {
 
   /** Does Delta support these columns? */
   def fits(columns: StructType): Boolean = !exists(columns) {
-    case s: StringType                               => !Bridge.isBinary(s)
+    case s: StringType                               => !Columns.isBinary(s)
     case _: NumericType | BooleanType | BinaryType   => false
     case DateType | TimestampType | TimestampNTZType => false
     case _: StructType | _: ArrayType | _: MapType   => false

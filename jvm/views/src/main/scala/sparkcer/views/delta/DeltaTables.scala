@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.datasources.DataSource
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Sessions
 
 import sparkcer.views.catalog.Catalog
 import sparkcer.views.store.Storage
@@ -18,7 +18,7 @@ import sparkcer.views.store.Storage
   */
 private[views] final class DeltaTables(spark: SparkSession, root: Path, conf: Configuration) {
   lazy val isOn: Boolean =
-    Try(DataSource.lookupDataSource("delta", Bridge.session(spark).sessionState.conf)).isSuccess
+    Try(DataSource.lookupDataSource("delta", Sessions.session(spark).sessionState.conf)).isSuccess
 
   private val logs = mutable.Map.empty[String, DeltaLog]
 

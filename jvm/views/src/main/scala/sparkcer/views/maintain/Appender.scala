@@ -1,7 +1,7 @@
 package sparkcer.views.maintain
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Plans, Sessions}
 import org.apache.spark.sql.types._
 
 import sparkcer.views.catalog.{Catalog, CatalogFiles, DataFolder, PartTime, Table}
@@ -81,7 +81,7 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
     * converted.
     */
   private def fit(table: Table, rows: DataFrame): DataFrame = {
-    val same = Bridge.sameName(rows)
+    val same = Sessions.sameName(rows)
     def refuse(error: String, column: String, more: (String, String)*): Nothing =
       throw new CerException(s"CER_VIEW_APPEND.$error", Seq("table" -> table.name, "column" -> column) ++ more: _*)
     rows.schema.fields.find(f => !table.columns.exists(c => same(c.name, f.name))).foreach { f =>
@@ -104,6 +104,6 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
   }
 
   private implicit class Nullable(t: DataType) {
-    def asNullableType: DataType = Bridge.nullable(new StructType().add("c", t)).head.dataType
+    def asNullableType: DataType = Plans.nullable(new StructType().add("c", t)).head.dataType
   }
 }

@@ -1,6 +1,6 @@
 package sparkcer.views.maintain
 
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Plans}
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.views.statement.PartQuery
@@ -28,6 +28,6 @@ private[views] object NameChecks {
       .foreach { n =>
         throw new CerException("CER_VIEW_DEFINITION.RESERVED_COLUMN", "name" -> table, "column" -> n)
       }
-    Bridge.nullable(schema)
+    Plans.nullable(schema)
   }
 }

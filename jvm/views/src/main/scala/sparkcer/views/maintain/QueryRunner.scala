@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, PlanExpression}
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias, UnresolvedWith}
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans, Sessions}
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.views.catalog.{Catalog, Part, PartTime, Table}
@@ -29,7 +29,7 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
   }
 
   /** Compares names as the session does. */
-  def sameName: (String, String) => Boolean = Bridge.sameName(spark)
+  def sameName: (String, String) => Boolean = Sessions.sameName(spark)
 
   /** The columns of a query. */
   def schema(query: PartQuery, source: String => Option[StructType]): StructType =
@@ -44,7 +44,7 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
     def whole(name: String) = catalog.find(name).map(t => relation(t.name, t, t.parts, timestamps = true))
     val parts = query.references.map(r => r.key -> r).toMap
     inWords("the query") {
-      Bridge.dataFrame(
+      Plans.dataFrame(
         spark,
         rewrite(parse(query)) {
           case Seq(key) if parts.contains(key) =>
@@ -67,7 +67,7 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
   private def relation(name: String, table: Table, parts: Seq[Part], timestamps: Boolean): LogicalPlan =
     SubqueryAlias(
       name,
-      Bridge.planOf(PartColumns.stamped(storage.scan(table, parts), table.columns, table.length, timestamps))
+      Plans.planOf(PartColumns.stamped(storage.scan(table, parts), table.columns, table.length, timestamps))
     )
 
   private def analyzed(query: PartQuery, where: String, known: String => Boolean)(
@@ -77,7 +77,7 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
     inWords(where) {
       val plan = parse(query)
       val own = commonTables(plan)
-      Bridge.dataFrame(
+      Plans.dataFrame(
         spark,
         rewrite(plan) {
           case Seq(key) if parts.contains(key)                    => Some(part(parts(key)))
@@ -90,7 +90,7 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
     }
   }
 
-  private def parse(query: PartQuery): LogicalPlan = Bridge.session(spark).sessionState.sqlParser.parsePlan(query.sql)
+  private def parse(query: PartQuery): LogicalPlan = Sessions.session(spark).sessionState.sqlParser.parsePlan(query.sql)
 }
 
 private[views] object QueryRunner {
@@ -105,7 +105,7 @@ private[views] object QueryRunner {
       val plain = rows.toDF(columns.fieldNames.toIndexedSeq: _*)
       plain.select(columns.map { f =>
         val c = PartColumns.quoted(f.name)
-        Bridge.column(Cast(Bridge.resolve(plain, c), f.dataType, ansiEnabled = true)).as(f.name)
+        Columns.column(Cast(Columns.resolve(plain, c), f.dataType, ansiEnabled = true)).as(f.name)
       }: _*)
     }
   }

@@ -1,7 +1,7 @@
 package sparkcer.views.store
 
 import org.apache.spark.sql.{Column, DataFrame}
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Columns
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types._
 
@@ -22,7 +22,7 @@ private[views] object PartColumns {
     * and times without a time zone are in UTC.
     */
   def micros(name: String, t: DataType): Option[Column] = {
-    def long = Bridge.column(AsLong(Bridge.expression(quoted(name))))
+    def long = Columns.column(AsLong(Columns.expression(quoted(name))))
     t match {
       case TimestampType | TimestampNTZType              => Some(long)
       case DateType                                      => Some(long * lit(86400L * Micros))

@@ -3,7 +3,7 @@ package sparkcer.views.store
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, CTERelationRef, LogicalPlan}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{Plans, Sessions}
 
 /** Runs the queries that write parts in copies of the user's session, with settings that suit them. A copy is used
   * until the settings of the user's session change. A new copy for each update would cost more than it saves, because
@@ -18,7 +18,7 @@ private[views] final class PartSession(spark: SparkSession) {
     * longer than such a stage: a quarter of the time of an update. Over more input it is on.
     */
   def query(rows: DataFrame): DataFrame = {
-    val bytes = input(Bridge.planOf(rows))
+    val bytes = input(Plans.planOf(rows))
     if (bytes > Little) rows
     else {
       val cores = spark.sparkContext.defaultParallelism.min(MostTasks)
@@ -35,7 +35,7 @@ private[views] final class PartSession(spark: SparkSession) {
     * session, so a plan that has them stays there.
     */
   def rebalanced(rows: DataFrame): DataFrame =
-    if (Bridge.planOf(rows).exists(_.isInstanceOf[CollectMetrics])) rows
+    if (Plans.planOf(rows).exists(_.isInstanceOf[CollectMetrics])) rows
     else
       in(
         rows,
@@ -44,12 +44,12 @@ private[views] final class PartSession(spark: SparkSession) {
       )
 
   private def in(rows: DataFrame, changes: (String, String)*): DataFrame =
-    Bridge.dataFrame(copy(changes.toMap), Bridge.planOf(rows))
+    Plans.dataFrame(copy(changes.toMap), Plans.planOf(rows))
 
   private def copy(changes: Map[String, String]): SparkSession = {
-    val settings = Bridge.session(spark).sessionState.conf.getAllConfs
+    val settings = Sessions.session(spark).sessionState.conf.getAllConfs
     copies.get(changes).filter(_.settings == settings).map(_.session).getOrElse {
-      val session = Bridge.copy(spark)
+      val session = Sessions.copy(spark)
       changes.foreach { case (key, value) => session.conf.set(key, value) }
       synchronized(copies += changes -> Copy(settings, session))
       session

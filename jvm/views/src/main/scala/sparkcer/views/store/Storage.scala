@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{Plans, Sessions}
 import org.apache.spark.sql.types._
 
 import sparkcer.views.catalog.{DataFile, DataFolder, Part, Table}
@@ -26,7 +26,7 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
   import Storage._
 
   // One copy of all settings, which takes milliseconds to create: it is used for each file of each part.
-  private val hadoop = Bridge.session(spark).sessionState.newHadoopConf()
+  private val hadoop = Sessions.session(spark).sessionState.newHadoopConf()
   private val fs: FileSystem = root.getFileSystem(hadoop)
 
   private val sessions = new PartSession(spark)
@@ -143,8 +143,8 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
     else col(PartColumns.Number).isin(numbers: _*)
 
   private def relation(data: StructType, partition: StructType, files: Vector[StoredFiles]): DataFrame = {
-    val session = Bridge.session(spark)
-    Bridge.dataFrame(
+    val session = Sessions.session(spark)
+    Plans.dataFrame(
       spark,
       LogicalRelation(
         HadoopFsRelation(PartsIndex(root, partition, files), partition, data, None, new ParquetFileFormat, Map.empty)(
@@ -154,7 +154,7 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
     )
   }
 
-  private def empty(schema: StructType): DataFrame = Bridge.dataFrame(spark, Storage.empty(schema))
+  private def empty(schema: StructType): DataFrame = Plans.dataFrame(spark, Storage.empty(schema))
 }
 
 private[views] object Storage {

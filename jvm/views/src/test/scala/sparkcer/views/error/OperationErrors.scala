@@ -2,7 +2,7 @@ package sparkcer.views.error
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Literal
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Sessions
 import org.apache.spark.sql.functions.{current_timestamp, lit, udf}
 
 import sparkcer.engine.error.Errors
@@ -157,7 +157,7 @@ final class OperationErrors(spark: SparkSession) {
         w.createTable("M", Schema, "t", "60")
       }
       // Spark calls it when it analyzes the query of the view.
-      Bridge
+      Sessions
         .session(spark)
         .sessionState
         .functionRegistry

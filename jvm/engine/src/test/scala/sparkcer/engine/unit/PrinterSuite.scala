@@ -1,0 +1,117 @@
+package sparkcer.engine.unit
+
+import org.scalacheck.Prop.{forAll, propBoolean}
+import org.scalacheck.Shrink
+
+import sparkcer.engine.ceql._
+import sparkcer.engine.testkit.{Generators, Properties, Simpler}
+
+/** What is printed parses to what was printed. */
+class PrinterSuite extends Properties {
+  override def cases: Int = 5000
+
+  implicit private val shrinkQuery: Shrink[Query] = Shrink.withLazyList(Simpler.queries)
+
+  /** The text has no word for a projection inside a formula. */
+  private def writable(q: Query): Boolean = !q.where.subformulas.exists(_.isInstanceOf[Formula.Project])
+
+  private def roundTrip(q: Query): Unit = assertEquals(Parser.parse(Printer.print(q)), q)
+
+  property("a random query") {
+    forAll(Generators.query.suchThat(writable)) { q =>
+      val text = Printer.print(q)
+      (Parser.parse(text) == q) :| text
+    }
+  }
+
+  property("a random query with comparisons between events") {
+    forAll(Generators.comparing.suchThat(writable)) { q =>
+      val text = Printer.print(q)
+      (Parser.parse(text) == q) :| text
+    }
+  }
+
+  private def name(x: String): Name = Name(x)(0)
+
+  private val names = Vector(
+    "x",
+    "ä",
+    "_1",
+    "a b",
+    "1st",
+    "x`y",
+    "`",
+    "a.b",
+    "a>b",
+    "PART",
+    "PART-BY",
+    "--",
+    "/*",
+    "[",
+    "'",
+    "select",
+    "From",
+    "where",
+    "filter",
+    "and",
+    "or",
+    "all",
+    "any",
+    "not",
+    "as",
+    "partition",
+    "by",
+    "within",
+    "events",
+    "consume",
+    "limit",
+    "distinct",
+    "next",
+    "last",
+    "max",
+    "strict",
+    "none",
+    "count",
+    "minutes"
+  )
+
+  names.foreach { n =>
+    test(s"a type, stream and variable called $n") {
+      val atom = Formula.Atom(None, n)(0)
+      val where = Formula.Filter(
+        Formula.Sequence(Vector(Formula.As(atom, name(n)), Formula.Atom(Some(n), n)(0))),
+        Condition.Holds(name(n), SqlCondition("p = 1")(0))
+      )
+      val items = Vector(n, s"$n>$n").map(x => SelectList.Item(name(x), None))
+      val plain = Select(Strategy.All, distinct = false, SelectList.All)
+      roundTrip(Query(plain, Vector(name(n)), where)(""))
+      roundTrip(Query(plain.copy(list = SelectList.Variables(items.take(1))), Vector(name(n)), where)(""))
+      roundTrip(
+        Query(plain.copy(list = SelectList.Variables(items), strategy = Strategy.Max), Vector(name(n)), where)("")
+      )
+      roundTrip(Query(plain.copy(list = SelectList.Variables(items), distinct = true), Vector(name(n)), where)(""))
+    }
+  }
+
+  test("every clause") {
+    Vector(
+      "SELECT DISTINCT MAX x[a, b.c], `y z` FROM S, T WHERE A AS x ; B AS `y z` PARTITION BY [a, `b c`] WITHIN 2.5 [ts] LIMIT 3",
+      "SELECT COUNT(*) FROM S WHERE A WITHIN 2 hours 30 minutes CONSUME BY ANY",
+      "SELECT NONE FROM S WHERE A WITHIN :n EVENTS LIMIT :`my limit`",
+      "SELECT LAST S>A FROM S WHERE S>A FILTER S>A[a IN {1..5} AND b IN {'[', \"]\"}] AND (S>A[c] OR S>A[d])"
+    ).foreach(text => roundTrip(Parser.parse(text)))
+  }
+
+  test("every operand") {
+    Vector(
+      "x.a = y.b",
+      "`my x`.`my a`.b <> y.c",
+      "S>A.p >= x.a",
+      "(x.a + 1) * 2 - -x.b % 3 < abs(y.a, 'it''s', 1.5) / 2",
+      "x[a = y.b AND PREV.a < 1] AND (x.a == y.b OR f() < x.a)"
+    ).foreach(c => roundTrip(Parser.parse(s"SELECT * FROM S WHERE (A AS x ; B AS y ; S>A ; C AS `my x`) FILTER $c")))
+    roundTrip(
+      Parser.parse("SELECT * FROM S WHERE (A AS x ; B AS `y z` PART-BY [x.a, `y z`.b.c]) ALL C PART-BY [`a b`]")
+    )
+  }
+}
