@@ -193,7 +193,7 @@ REFUSED = {
     ),
     "no parameter": (
         ["run", "query.ceql", "trades.csv"],
-        '[CER_PARAMETER] Line 3, column 18: the parameter :least has no value. Give it one with --param least=….\n'
+        "[CER_PARAMETER] Line 3, column 18: the parameter :least has no value. Give it one with --param least=….\n"
         "FILTER x[price > :least]\n"
         "                 ^",
     ),
@@ -211,7 +211,7 @@ SPELLED = {
     "[CER_NO_TIME] Name the column, which can be time='ts' or time='day'.": (
         "[CER_NO_TIME] Name the column, which can be --time ts or --time day."
     ),
-    '[CER_SEVERAL_STREAMS] Line 1, column 21: FROM names several inputs, but the query is applied to one DataFrame. '
+    "[CER_SEVERAL_STREAMS] Line 1, column 21: FROM names several inputs, but the query is applied to one DataFrame. "
     'Give each input its own: cer(query).over({"Buys": …, "Sells": …}).\nSELECT': (
         "[CER_SEVERAL_STREAMS] Line 1, column 21: FROM names several inputs, but the query is given one. "
         "Write Buys=FILE, Sells=FILE.\nSELECT"

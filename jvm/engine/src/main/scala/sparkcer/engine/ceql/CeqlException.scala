@@ -11,7 +11,7 @@ import sparkcer.engine.error.{Catalogued, Errors}
   * @param text
   *   the query, and `offset` the place in it, from 0
   */
-final class CeqlException(val key: String, val problem: String, val text: String, val offset: Int)
+final class CeqlException private (val key: String, val problem: String, val text: String, val offset: Int)
     extends RuntimeException(CeqlException.render(Errors.condition(key), problem, text, offset))
     with Catalogued {
 

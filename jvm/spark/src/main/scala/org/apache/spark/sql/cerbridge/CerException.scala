@@ -16,7 +16,7 @@ import sparkcer.engine.error.{Catalogued, Errors}
   * @param text
   *   the whole message, which begins with the condition in brackets
   */
-class CerException(val key: String, text: String)
+class CerException private (val key: String, text: String)
     extends AnalysisException(
       text,
       None,
@@ -51,7 +51,7 @@ class CerException(val key: String, text: String)
   * @param text
   *   the message without the condition in brackets
   */
-class CerRuntimeException(val key: String, text: String)
+class CerRuntimeException private (val key: String, text: String)
     extends SparkRuntimeException("USER_RAISED_EXCEPTION", Map("errorMessage" -> text))
     with Catalogued {
 
