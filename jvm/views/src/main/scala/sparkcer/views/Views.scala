@@ -56,7 +56,9 @@ final class Views private (spark: SparkSession, root: Path) {
     val columns = NameChecks.columns(schema, name, same)
     val column = columns
       .find(f => same(f.name, time))
-      .getOrElse(wrong("NO_TIME_COLUMN", "table" -> name, "column" -> time, "columns" -> columns.fieldNames.mkString(", ")))
+      .getOrElse(
+        wrong("NO_TIME_COLUMN", "table" -> name, "column" -> time, "columns" -> columns.fieldNames.mkString(", "))
+      )
     if (PartColumns.micros(column.name, column.dataType).isEmpty)
       wrong("TIME_TYPE", "table" -> name, "column" -> column.name, "type" -> column.dataType.sql)
     val seconds = Durations.ofPart(length).getOrElse(wrong("LENGTH", "table" -> name, "length" -> length))
@@ -83,13 +85,13 @@ final class Views private (spark: SparkSession, root: Path) {
     else throw new CerException("CER_VIEW_DEFINITION.SEVERAL")
   }
 
-  /** Appends rows to a table. The time of a row decides which part it belongs to. After that, all parts up to the newest
-    * one of the rows are complete: views can use them, and rows that arrive for them later are late data.
+  /** Appends rows to a table. The time of a row decides which part it belongs to. After that, all parts up to the
+    * newest one of the rows are complete: views can use them, and rows that arrive for them later are late data.
     */
   def append(table: String, rows: DataFrame): Unit = appender.append(table, rows)
 
-  /** Computes all parts of views that can be computed, recomputes those whose sources have changed, and reports what was
-    * done. If Delta is available in the session, the tables and views are then published as Delta tables.
+  /** Computes all parts of views that can be computed, recomputes those whose sources have changed, and reports what
+    * was done. If Delta is available in the session, the tables and views are then published as Delta tables.
     */
   def maintain(): DataFrame = {
     val done = new Maintainer(spark, files, storage, queries).run()
@@ -215,8 +217,8 @@ final class Views private (spark: SparkSession, root: Path) {
     (c.copy(tables = kept, removed = c.removed ++ folders), gone)
   }
 
-  /** Describes all tables and views: their lengths and parts, which part of each view is computed next and what it waits
-    * for, and which parts are stale.
+  /** Describes all tables and views: their lengths and parts, which part of each view is computed next and what it
+    * waits for, and which parts are stale.
     */
   def explain(): String = Overview.text(files.load())
 

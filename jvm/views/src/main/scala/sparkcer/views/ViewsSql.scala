@@ -11,13 +11,14 @@ import org.apache.spark.sql.types.StringType
 
 import sparkcer.views.statement.StatementText
 
-/** CREATE VIEW statements of views in `spark.sql`, on sessions with the extension. The setting `spark.cer.views.path` is
-  * the folder of the views. All other statements are left to Spark.
+/** CREATE VIEW statements of views in `spark.sql`, on sessions with the extension. The setting `spark.cer.views.path`
+  * is the folder of the views. All other statements are left to Spark.
   */
 private[views] object ViewsSql {
   val Path = "spark.cer.views.path"
 
-  /** Spark's parser with one more statement. It is a proxy, because the methods of the parser differ between versions. */
+  /** Spark's parser with one more statement. It is a proxy, because the methods of the parser differ between versions.
+    */
   def parser(delegate: ParserInterface): ParserInterface =
     Proxy
       .newProxyInstance(

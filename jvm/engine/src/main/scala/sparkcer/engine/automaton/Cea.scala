@@ -31,8 +31,8 @@ final class Cea(
   /** How many words a set of states takes as bits. */
   val words: Int = (states + 63) / 64
 
-  /** How many events a variable is bound to in a match. This is read off the automaton, so it is exact unless conditions
-    * exclude each other.
+  /** How many events a variable is bound to in a match. This is read off the automaton, so it is exact unless
+    * conditions exclude each other.
     */
   def multiplicity(variable: String): Multiplicity = {
     val (least, most) = Cea.counts(this, labels(_).contains(variable))
@@ -72,7 +72,8 @@ object Cea {
       uses: Vector[ComparisonUse] = Vector.empty,
       resets: Set[Int] = Set.empty
   ) {
-    def passes(conditions: Int => Boolean): Boolean = (condition == Always || conditions(condition)) && also.forall(conditions)
+    def passes(conditions: Int => Boolean): Boolean =
+      (condition == Always || conditions(condition)) && also.forall(conditions)
   }
 
   /** The smallest and the largest number of transitions with such a label on an accepting path, counted up to 2. */

@@ -18,6 +18,6 @@ object ComparisonUse {
   /** The variables of a comparison, one for each role: the left and the right one, or one for each term of PART-BY. */
   def roles(comparison: Comparison): Vector[String] = comparison match {
     case Comparison.Same(terms) => terms.map(_.variable)
-    case other            => other.variables
+    case other                  => other.variables
   }
 }

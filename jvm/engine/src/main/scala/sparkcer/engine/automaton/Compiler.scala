@@ -34,7 +34,8 @@ object Compiler {
   val MaxRoles = 31
 }
 
-/** A transition of a fragment. Without a `condition` it takes any event; `also` are conditions of NOT on the same event.
+/** A transition of a fragment. Without a `condition` it takes any event; `also` are conditions of NOT on the same
+  * event.
   */
 final private[automaton] case class Step(
     from: Int,
@@ -46,10 +47,11 @@ final private[automaton] case class Step(
 ) {
 
   /** The roles of the event in a comparison, as bits. */
-  def roles(comparison: Comparison): Int = ComparisonUse.roles(comparison).zipWithIndex.foldLeft(0) { case (bits, (variable, i)) =>
-    val plays = if (variable == Comparison.Marked) variables.nonEmpty else variables(variable)
-    if (plays) bits | 1 << i else bits
-  }
+  def roles(comparison: Comparison): Int =
+    ComparisonUse.roles(comparison).zipWithIndex.foldLeft(0) { case (bits, (variable, i)) =>
+      val plays = if (variable == Comparison.Marked) variables.nonEmpty else variables(variable)
+      if (plays) bits | 1 << i else bits
+    }
 }
 
 /** A step without an event. The comparisons of `resets` forget earlier events. */

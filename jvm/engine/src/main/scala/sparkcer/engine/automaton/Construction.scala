@@ -41,7 +41,7 @@ final class Construction(val cea: Cea, strategy: Strategy) {
     def successors(set: Int) =
       if (set == 0 || rules.threatened) new BitSuccessors(cea, state, set * words, passes) else null
     val flag = if (rules.flagged) state(words).toInt else 0
-    rules.step(successors(0), successors(1), successors(2), flag, Bits, found)
+    rules.step(successors(0), successors(1), successors(2), flag, found)
     all.result()
   }
 }
@@ -63,6 +63,7 @@ final private[automaton] class BitSuccessors(cea: Cea, state: Array[Long], offse
   }
 
   def labels: Int = targets.length
+  def sets: Sets[Array[Long]] = Bits
   def takes(label: Int): Boolean = targets(label) != null
   def set(label: Int): Array[Long] = targets(label)
   def accepts(label: Int): Boolean = accepting(label)

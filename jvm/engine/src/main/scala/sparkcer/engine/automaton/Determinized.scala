@@ -28,7 +28,8 @@ final class Determinized(construction: Construction, private var maxStates: Int,
 
   /** With few conditions the mask itself is an index into an array. */
   private val small =
-    if (construction.cea.conditions.length <= SmallBits) Array.fill(1 << construction.cea.conditions.length)(-1) else null
+    if (construction.cea.conditions.length <= SmallBits) Array.fill(1 << construction.cea.conditions.length)(-1)
+    else null
   private val byMask = new LongTable
 
   intern(construction.initial)

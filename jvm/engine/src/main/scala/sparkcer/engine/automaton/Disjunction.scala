@@ -6,10 +6,10 @@ import sparkcer.engine.ceql.{Condition, Conjuncts, Comparisons, Comparison, SqlC
 import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Compared, Or}
 
 /** Compiles a fragment under a condition such as `x[p] OR y[q]`, as a product: beside its state a run remembers what is
-  * left of the condition after the events so far. An event of `x` that fails `p` removes `x[p]` from what is left. A run
-  * with nothing left is dead, so every run that reaches the exit satisfies the condition. (One copy of the fragment for
-  * each way to satisfy the condition would be exponential in the number of disjunctions, and would find the same match
-  * more than once.)
+  * left of the condition after the events so far. An event of `x` that fails `p` removes `x[p]` from what is left. A
+  * run with nothing left is dead, so every run that reaches the exit satisfies the condition. (One copy of the fragment
+  * for each way to satisfy the condition would be exponential in the number of disjunctions, and would find the same
+  * match more than once.)
   *
   * A comparison is removed in the same way, by the event with which it fails: the step is split into one that requires
   * the comparison to hold and one that requires it to fail.
@@ -41,7 +41,8 @@ final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragmen
 
   /** Splits a step by which of the conditions and comparisons that concern its event hold. */
   private def take(from: Int, left: Condition, step: Step): Unit = {
-    val conditions = Disjunction.conditions(left).filter(h => step.variables(h.variable.value)).map(_.condition).distinct
+    val conditions =
+      Disjunction.conditions(left).filter(h => step.variables(h.variable.value)).map(_.condition).distinct
     def split(rest: List[SqlCondition], condition: Option[EventCondition], left: Condition): Unit = rest match {
       case p :: more =>
         condition.foreach { g =>
@@ -51,11 +52,13 @@ final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragmen
               .without(left, { case h: Holds => step.variables(h.variable.value) && h.condition == p; case _ => false })
               .foreach(split(more, Some(g.refuse(p)), _))
         }
-      case Nil => between(Disjunction.comparisons(left).filter(step.roles(_) != 0).toList, step.copy(condition = condition), left)
+      case Nil =>
+        between(Disjunction.comparisons(left).filter(step.roles(_) != 0).toList, step.copy(condition = condition), left)
     }
     def between(rest: List[Comparison], taken: Step, left: Condition): Unit = rest match {
       case comparison :: more =>
-        def using(holds: Boolean) = taken.copy(uses = taken.uses :+ ComparisonUse(comparisons(comparison), step.roles(comparison), holds))
+        def using(holds: Boolean) =
+          taken.copy(uses = taken.uses :+ ComparisonUse(comparisons(comparison), step.roles(comparison), holds))
         between(more, using(holds = true), left)
         Disjunction.without(left, _ == Compared(comparison)).foreach { l =>
           // A comparison that is not in what is left need not be evaluated.
@@ -92,8 +95,8 @@ private[automaton] object Disjunction {
     case leaf => if (failed(leaf)) None else Some(leaf)
   }
 
-  /** Joins conditions on one variable: `x[p] AND x[q]` is `x[p AND q]`, and, where x binds at most one event, `x[p] OR x[q]`
-    * is `x[p OR q]`.
+  /** Joins conditions on one variable: `x[p] AND x[q]` is `x[p AND q]`, and, where x binds at most one event,
+    * `x[p] OR x[q]` is `x[p OR q]`.
     */
   def simplify(c: Condition, atMostOnce: String => Boolean): Condition = {
     def gather(parts: Vector[Condition], word: String, may: String => Boolean): Vector[Condition] = {
@@ -113,17 +116,17 @@ private[automaton] object Disjunction {
     }
   }
 
-  /** A condition on a formula that takes exactly one event, as a condition on that event. All variables are bound to it,
-    * so a comparison compares the event with itself, and there is no event for PREV.
+  /** A condition on a formula that takes exactly one event, as a condition on that event. All variables are bound to
+    * it, so a comparison compares the event with itself, and there is no event for PREV.
     */
   def onOneEvent(c: Condition): SqlCondition = c match {
-    case Holds(_, p)                               => p
-    case And(parts)                                => join("AND", parts.map(onOneEvent))
-    case Or(parts)                                 => join("OR", parts.map(onOneEvent))
-    case Compared(c @ Comparison.Pair(l, op, r))        => SqlCondition(s"${l.sql} ${op.sign} ${r.sql}")(c.offset)
+    case Holds(_, p)                                       => p
+    case And(parts)                                        => join("AND", parts.map(onOneEvent))
+    case Or(parts)                                         => join("OR", parts.map(onOneEvent))
+    case Compared(c @ Comparison.Pair(l, op, r))           => SqlCondition(s"${l.sql} ${op.sign} ${r.sql}")(c.offset)
     case Compared(e: Comparison.Expression) if !e.previous => SqlCondition(Comparisons.withoutVariables(e))(e.offset)
     case Compared(comparison)                              => SqlCondition("TRUE")(comparison.offset)
-    case c: Compare                                => throw new IllegalStateException(s"$c is not resolved")
+    case c: Compare                                        => throw new IllegalStateException(s"$c is not resolved")
   }
 
   private def join(word: String, conditions: Vector[SqlCondition]): SqlCondition = conditions.distinct match {

@@ -4,8 +4,8 @@ import sparkcer.engine.ceql.{CeqlException, Condition, Formula, Name}
 import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Compared, Or}
 
 /** Moves the disjunctions of a FILTER down to the smallest subformula that binds all their variables, so that the
-  * product with the automaton ([[Disjunction]]) is small. They are never moved into an iteration, where they would apply
-  * to each round. Conjuncts `X[P]` are not moved: they go to the transitions directly.
+  * product with the automaton ([[Disjunction]]) is small. They are never moved into an iteration, where they would
+  * apply to each round. Conjuncts `X[P]` are not moved: they go to the transitions directly.
   */
 private[automaton] object Pushdown {
 
@@ -22,7 +22,7 @@ private[automaton] object Pushdown {
   def checkBound(c: Condition, bound: Set[String], text: String): Unit = c match {
     case Holds(x, _) => checkBound(x, bound, "FILTER", text)
     case c: Compare  => (c.left.variables ++ c.right.variables).foreach(checkBound(_, bound, "FILTER", text))
-    case Compared(_)   => ()
+    case Compared(_) => ()
     case And(parts)  => parts.foreach(checkBound(_, bound, text))
     case Or(parts)   => parts.foreach(checkBound(_, bound, text))
   }
@@ -47,11 +47,11 @@ private[automaton] object Pushdown {
   }
 
   private def variables(c: Condition): Set[String] = c match {
-    case Holds(x, _)  => Set(x.value)
+    case Holds(x, _)          => Set(x.value)
     case Compared(comparison) => comparison.variables.toSet
-    case c: Compare   => (c.left.variables ++ c.right.variables).map(_.value).toSet
-    case And(parts)   => parts.flatMap(variables).toSet
-    case Or(parts)    => parts.flatMap(variables).toSet
+    case c: Compare           => (c.left.variables ++ c.right.variables).map(_.value).toSet
+    case And(parts)           => parts.flatMap(variables).toSet
+    case Or(parts)            => parts.flatMap(variables).toSet
   }
 
   /** `f` with the condition inside, if it can go inside. */

@@ -3,15 +3,15 @@ package sparkcer.engine.automaton
 import sparkcer.engine.ceql.Comparison
 
 /** What runs remember for comparisons. Each comparison has one register or more. A register is *live* in a state if it
-  * may have been written before and may still be read later. Runs keep live registers only, so that runs which differ in
-  * nothing that can matter are the same.
+  * may have been written before and may still be read later. Runs keep live registers only, so that runs which differ
+  * in nothing that can matter are the same.
   *
-  * | comparison  | registers                                                               |
-  * |:------------|:------------------------------------------------------------------------|
+  * | comparison  | registers                                                                |
+  * |:------------|:-------------------------------------------------------------------------|
   * | Pair        | one for each side: its value, or the values that decide (see `Comparer`) |
-  * | Same        | the value                                                               |
-  * | Consecutive | the value of the last event                                             |
-  * | Expression  | the events of each variable                                             |
+  * | Same        | the value                                                                |
+  * | Consecutive | the value of the last event                                              |
+  * | Expression  | the events of each variable                                              |
   */
 final class Registers private (comparisons: Seq[Comparison], states: Int, transitions: Seq[Cea.Transition]) {
   import Registers._
@@ -28,7 +28,7 @@ final class Registers private (comparisons: Seq[Comparison], states: Int, transi
     val at = first(use.comparison)
     def others(i: Int) = (use.roles & ~(1 << i)) != 0
     comparisons(use.comparison) match {
-      case _: Comparison.Pair                    => Seq(0, 1).filter(others).map(at + _)
+      case _: Comparison.Pair                             => Seq(0, 1).filter(others).map(at + _)
       case _: Comparison.Same | _: Comparison.Consecutive => Seq(at)
       case e: Comparison.Expression => e.variables.indices.filter(i => others(i) || e.previous && i == 0).map(at + _)
     }
@@ -39,7 +39,7 @@ final class Registers private (comparisons: Seq[Comparison], states: Int, transi
     val at = first(use.comparison)
     comparisons(use.comparison) match {
       case _: Comparison.Same | _: Comparison.Consecutive => Seq(at)
-      case _                                  => (0 until 32).filter(i => (use.roles >>> i & 1) != 0).map(at + _)
+      case _ => (0 until 32).filter(i => (use.roles >>> i & 1) != 0).map(at + _)
     }
   }
 
@@ -80,9 +80,9 @@ object Registers {
   def apply(cea: Cea): Registers = new Registers(cea.comparisons, cea.states, cea.transitions)
 
   private def width(comparison: Comparison): Int = comparison match {
-    case _: Comparison.Pair                    => 2
+    case _: Comparison.Pair                             => 2
     case _: Comparison.Same | _: Comparison.Consecutive => 1
-    case e: Comparison.Expression                 => e.variables.length
+    case e: Comparison.Expression                       => e.variables.length
   }
 
   /** The same automaton with its resets in a normal form, so that [[Quotient]] finds equivalent states: a transition

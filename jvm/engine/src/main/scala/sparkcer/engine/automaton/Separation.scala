@@ -3,8 +3,8 @@ package sparkcer.engine.automaton
 import scala.collection.immutable.ArraySeq
 
 /** Splits states that wait for different next events with different registers: after `x` in `x ; (y OR z)` with
-  * `x.a = y.a AND x.b = z.b`, one copy waits for y and keeps `x.a`, the other waits for z and keeps `x.b`. A run goes to
-  * both, and each copy can be looked up by its own value. A match goes through one copy only, which its next label
+  * `x.a = y.a AND x.b = z.b`, one copy waits for y and keeps `x.a`, the other waits for z and keeps `x.b`. A run goes
+  * to both, and each copy can be looked up by its own value. A match goes through one copy only, which its next label
   * decides, so no match is found twice.
   */
 private[automaton] object Separation {

@@ -5,9 +5,10 @@ import sparkcer.engine.ceql.Strategy
 /** The subset construction of each strategy: from a determinized state and the successors of its runs on an event to
   * the next states.
   *
-  * It does not depend on how a set of runs is stored (`S`). [[Construction]] has sets of states as bits, and its results
-  * are cached. `compare.Machine` has sets of states with registers, and takes the step for each event anew, because it
-  * depends on the values of the event. Each has its own set operations, so that bits stay as fast as they are.
+  * It does not depend on how a set of runs is stored (`S`). [[Construction]] has sets of states as bits, and its
+  * results are cached. `compare.Machine` has sets of states with registers, and takes the step for each event anew,
+  * because it depends on the values of the event. Each has its own set operations, so that bits stay as fast as they
+  * are.
   *
   * It is deterministic on labels: a start and a sequence of (event, label) lead to one state. So different matches are
   * different paths, and none is found twice.
@@ -29,7 +30,7 @@ sealed abstract private[engine] class StrategyRules {
     * @param p
     *   the successors of the first set; `e` and `b` are those of the others, and unused if there are none
     */
-  def step[S](p: Successors[S], e: Successors[S], b: Successors[S], flag: Int, sets: Sets[S], found: Found[S]): Unit
+  def step[S](p: Successors[S], e: Successors[S], b: Successors[S], flag: Int, found: Found[S]): Unit
 }
 
 private[engine] object StrategyRules {
@@ -44,6 +45,7 @@ private[engine] object StrategyRules {
   /** Where the runs of a set go with one event, by label. Label 0 leaves the event unmarked. */
   trait Successors[S] {
     def labels: Int
+    def sets: Sets[S]
 
     /** Does a run take a transition with the label? */
     def takes(label: Int): Boolean
@@ -82,7 +84,7 @@ private[engine] object StrategyRules {
 
   /** Every match (strategy ALL). A flag is kept as long as nothing is marked. */
   case object Subsets extends StrategyRules {
-    def step[S](p: Successors[S], e: Successors[S], b: Successors[S], flag: Int, sets: Sets[S], found: Found[S]): Unit = {
+    def step[S](p: Successors[S], e: Successors[S], b: Successors[S], flag: Int, found: Found[S]): Unit = {
       var label = 0
       while (label < p.labels) {
         if (p.takes(label)) found.next(label, p.accepts(label), p.set(label), if (label == 0) flag else 0)
@@ -102,7 +104,7 @@ private[engine] object StrategyRules {
     override def flagged: Boolean = true
     override def changesAlways(flag: Int): Boolean = flag == Adjacent
 
-    def step[S](p: Successors[S], e: Successors[S], b: Successors[S], flag: Int, sets: Sets[S], found: Found[S]): Unit = {
+    def step[S](p: Successors[S], e: Successors[S], b: Successors[S], flag: Int, found: Found[S]): Unit = {
       var label = 0
       while (label < p.labels) {
         if (p.takes(label) && (label == 0 || flag != Gap)) {
@@ -120,8 +122,8 @@ private[engine] object StrategyRules {
     *
     * Beside P, the runs with exactly these labels, a state holds the threats: B, runs of the same start whose marked
     * events beat these so far, and E, runs with equal marked events (for LAST: all runs of the same start, because any
-    * of them may still become better). A match counts if P accepts and B does not. What is in B is taken out of P and E:
-    * however it goes on, B goes on in the same way.
+    * of them may still become better). A match counts if P accepts and B does not. What is in B is taken out of P and
+    * E: however it goes on, B goes on in the same way.
     */
   final class Threats(strategy: Strategy) extends StrategyRules {
     private val last = strategy == Strategy.Last
@@ -136,7 +138,8 @@ private[engine] object StrategyRules {
       else if (last) unmarked
       else any
 
-    def step[S](p: Successors[S], e: Successors[S], b: Successors[S], flag: Int, sets: Sets[S], found: Found[S]): Unit = {
+    def step[S](p: Successors[S], e: Successors[S], b: Successors[S], flag: Int, found: Found[S]): Unit = {
+      val sets = p.sets
       def take(labels: Range, marks: Boolean): Unit = if (labels.exists(p.takes)) {
         val stillBetter = b.union(better(marks))
         // Who marks an event that the others leave unmarked overtakes them.

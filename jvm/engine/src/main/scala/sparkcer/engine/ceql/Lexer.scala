@@ -87,7 +87,9 @@ abstract private[sparkcer] class Lexer(text: String) {
   private def literalEnd(quote: Char): Int = {
     def end(from: Int): Int = {
       val raw = quote == '`' || isRaw(from)
-      Lexer.literalEnd(text, from, raw).getOrElse(if (quote == '`') unclosed(Token.Quoted, at) else unclosed(Token.Text, from))
+      Lexer
+        .literalEnd(text, from, raw)
+        .getOrElse(if (quote == '`') unclosed(Token.Quoted, at) else unclosed(Token.Text, from))
     }
     Iterator.iterate(end(at))(end).find(e => e >= text.length || text(e) != quote).get
   }
@@ -151,7 +153,7 @@ private[sparkcer] object Lexer {
     at
   }
 
-  def skipLiteral(text: String, from: Int): Int = 
+  def skipLiteral(text: String, from: Int): Int =
     literalEnd(text, from, raw = text(from) == '`')
       .getOrElse(throw new CeqlException(text, from, "CER_SYNTAX.UNCLOSED_STRING"))
 

@@ -24,7 +24,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
   private def token: Token = tokens(math.min(index, tokens.length - 1))
   private def ahead(n: Int): Token = tokens(math.min(index + n, tokens.length - 1))
 
-  /** Is what stands here an operand, and not a condition? */
+  /** Does an operand begin here, and not a condition? */
   def startsAt(at: Int): Boolean = {
     index = at
     val t = token
@@ -155,7 +155,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
     names.result().mkString(".")
   }
 
-  /** A column may be called as a keyword is. */
+  /** A column may have the name of a keyword. */
   private def columnName(what: String): Token =
     if (token.kind == Token.Word || token.kind == Token.Quoted) { index += 1; tokens(index - 1) }
     else expected(what)

@@ -1,12 +1,12 @@
 package sparkcer.engine.ceql
 
-/** `:name` in a query, a value that comes with the call. In LIMIT and WITHIN it is a number, and bound here; in
-  * conditions it is part of their SQL, and bound where that is read.
+/** Parameters of a query, `:name`, whose values come with the call. In LIMIT and WITHIN a parameter is a number and is
+  * bound here. In conditions it is part of the SQL, and is bound where the SQL is parsed.
   */
 object Parameters {
   private[ceql] def isLimit(n: BigDecimal): Boolean = n.isWhole && n >= 1
 
-  /** Those of LIMIT and WITHIN. */
+  /** The parameters of LIMIT and WITHIN. */
   def quantities(q: Query): Vector[Name] = {
     def of(n: Quantity) = n match { case Quantity.Parameter(p) => Vector(p); case Quantity.Number(_) => Vector.empty }
     val window = q.within match {
@@ -18,7 +18,7 @@ object Parameters {
     window ++ q.limit.toVector.flatMap(of)
   }
 
-  /** The conditions of all conditions, also of those that the compiler finds to be always or never true. */
+  /** The SQL of all conditions, also of those that the compiler finds to be always or never true. */
   def conditions(q: Query): Vector[SqlCondition] = {
     def of(c: Condition): Vector[SqlCondition] = c match {
       case Condition.Holds(_, p) => Vector(p)

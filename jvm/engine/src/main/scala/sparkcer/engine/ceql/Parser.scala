@@ -21,7 +21,7 @@ import scala.collection.mutable
   */
 object Parser {
 
-  /** Past these a query is refused: no real one comes near, and everything behind the parser may recurse. */
+  /** Larger queries are refused. No real query is that large, and the code after the parser may then use recursion. */
   val MaxLength = 100000
   val MaxDepth = 256
   val MaxAtoms = 4096
@@ -38,7 +38,7 @@ object Parser {
     new Parser(text).query()
   }
 
-  /** Words that are no names unless in backticks. */
+  /** Words that are names only in backticks. */
   private[ceql] val Reserved =
     Set(
       "SELECT",

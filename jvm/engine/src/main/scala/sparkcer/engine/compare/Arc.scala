@@ -50,8 +50,8 @@ final private[engine] class Arc(
       new Cell(transition.to, kept)
     }
 
-  /** The registers that must hold the values of certain terms of the event for a cell to take the arc, given the kinds of
-    * contents of the cell: pairs of the place in the cell and the term. None if no value lets the cell take the arc.
+  /** The registers that must hold the values of certain terms of the event for a cell to take the arc, given the kinds
+    * of contents of the cell: pairs of the place in the cell and the term. None if no value lets the cell take the arc.
     */
   def needs(kinds: Array[Int]): Option[Seq[(Int, Int)]] = {
     val asked = uses.toSeq.filter(_.holds).flatMap { c =>
@@ -64,16 +64,20 @@ final private[engine] class Arc(
 
   /** Does it compare the event with earlier ones? */
   def reads(comparison: Int): Boolean =
-    uses.exists(c => c.comparison == comparison && registers.reads(c).exists(r => from.contains(r) && !resets.contains(r)))
+    uses.exists(c =>
+      c.comparison == comparison && registers.reads(c).exists(r => from.contains(r) && !resets.contains(r))
+    )
 
   /** Describes the cells that can take the arc as a range, if they differ in one value only, that value must be on one
-    * side of a value of the event, and the arc leads all of them to the same cell: the pairs of place and term that must
-    * be equal, the place of that value, and its bound. It assumes that all registers hold values.
+    * side of a value of the event, and the arc leads all of them to the same cell: the pairs of place and term that
+    * must be equal, the place of that value, and its bound. It assumes that all registers hold values.
     */
   def range: Option[(Seq[(Int, Int)], Int, Bound)] = {
     val kept = uses.toSeq.map(c => (c, registers.reads(c).filter(r => from.contains(r) && !resets.contains(r))))
     val reading = kept.filter(_._2.nonEmpty)
-    val equal = reading.flatMap { case (c, _) => comparers(c.comparison).equalities(c.roles).filter(x => from.contains(x._1)) }
+    val equal = reading.flatMap { case (c, _) =>
+      comparers(c.comparison).equalities(c.roles).filter(x => from.contains(x._1))
+    }
     val bounded = reading.flatMap { case (c, read) =>
       comparers(c.comparison).bound(c.roles).filter(b => read == Seq(b.register)).map(b => (c, b))
     }

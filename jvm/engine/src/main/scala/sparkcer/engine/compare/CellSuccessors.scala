@@ -12,6 +12,7 @@ final private[compare] class CellSuccessors(val labels: Int) extends Successors[
   private val taken = new Array[Boolean](labels)
   private val accepting = new Array[Boolean](labels)
 
+  def sets: Sets[Array[Cell]] = CellSets
   def takes(label: Int): Boolean = taken(label)
   def accepts(label: Int): Boolean = accepting(label)
 

@@ -7,8 +7,8 @@ import sparkcer.engine.state.Bytes
 /** Evaluates one comparison, event by event. Its registers, from number `first` on, keep what later events may be
   * compared with.
   *
-  * A comparison must hold for every choice of events, and more events mean more choices. So a comparison that has failed
-  * once has failed for good.
+  * A comparison must hold for every choice of events, and more events mean more choices. So a comparison that has
+  * failed once has failed for good.
   */
 sealed abstract private[engine] class Comparer {
 
@@ -17,8 +17,8 @@ sealed abstract private[engine] class Comparer {
     */
   def holds(registers: Array[AnyRef], roles: Int, now: Now): Boolean
 
-  /** The registers which, if they hold a value, must hold that of a term of the event for the comparison to hold: pairs of
-    * register and term. Empty if the comparison is no equality.
+  /** The registers which, if they hold a value, must hold that of a term of the event for the comparison to hold: pairs
+    * of register and term. Empty if the comparison is no equality.
     */
   def equalities(roles: Int): Seq[(Int, Int)] = Nil
 
@@ -38,17 +38,17 @@ private[engine] object Comparer {
     case Comparison.Pair(_, Operator.Equal, _)    => new Equal(first, numbering.firstTerm(comparison))
     case Comparison.Pair(_, Operator.NotEqual, _) => new NotEqual(first, numbering.firstTerm(comparison))
     case Comparison.Pair(_, operator, _)          => new Ordered(first, numbering.firstTerm(comparison), operator)
-    case Comparison.Same(_)                          => new Same(first, numbering.firstTerm(comparison))
-    case Comparison.Consecutive(_, operator, _)      => new Consecutive(first, numbering.firstTerm(comparison), operator)
-    case e: Comparison.Expression                    => new Expression(first, numbering.expression(comparison), e)
+    case Comparison.Same(_)                       => new Same(first, numbering.firstTerm(comparison))
+    case Comparison.Consecutive(_, operator, _)   => new Consecutive(first, numbering.firstTerm(comparison), operator)
+    case e: Comparison.Expression                 => new Expression(first, numbering.expression(comparison), e)
   }
 
   val Left = 1
   val Right = 2
 }
 
-/** `left = right`: a register for each side has its one value. With two different values on one side the comparison holds
-  * with no event of the other side.
+/** `left = right`: a register for each side has its one value. With two different values on one side the comparison
+  * holds with no event of the other side.
   */
 final private[engine] class Equal(first: Int, term: Int) extends Comparer {
   import Comparer.{Left, Right}

@@ -2,9 +2,9 @@ package sparkcer.engine.compare
 
 import sparkcer.engine.state.{Bytes, StateException, WireReader, WireWriter}
 
-/** What a register holds: nothing (null), a value ([[Bytes]]), several values, events, or [[Content.Spoilt]], with which
-  * every comparison fails (a NULL, or two values where there must be one). Contents are never changed, and two contents
-  * are equal if they hold the same.
+/** What a register holds: nothing (null), a value ([[Bytes]]), several values, events, or [[Content.Spoilt]], with
+  * which every comparison fails (a NULL, or two values where there must be one). Contents are never changed, and two
+  * contents are equal if they hold the same.
   */
 private[engine] object Content {
   case object Spoilt

@@ -161,23 +161,17 @@ final private[engine] class Machine(
   private def several(c: Configuration, cls: Int, maskOf: Int => Array[Long], now: Now, found: Found): Unit = {
     var i = 0
     while (i < c.parts.length) { successors(i).fill(c.parts(i), this, cls, maskOf, now); i += 1 }
-    rules.step(
-      successors(0),
-      successors(1),
-      successors(2),
-      c.flag,
-      CellSets,
-      new StrategyRules.Found[Array[Cell]] {
-        def next(label: Int, accepts: Boolean, runs: Array[Cell], flag: Int): Unit = {
-          if (accepts) found.ends(label)
-          apart(runs, flag).foreach(found.goesTo(label, _))
-        }
-        def threatened(label: Int, accepts: Boolean, p: Array[Cell], e: Array[Cell], b: Array[Cell]): Unit = {
-          if (accepts) found.ends(label)
-          if (p.length > 0) found.goesTo(label, new Configuration(Array(p, e, b), 0))
-        }
+    val told = new StrategyRules.Found[Array[Cell]] {
+      def next(label: Int, accepts: Boolean, runs: Array[Cell], flag: Int): Unit = {
+        if (accepts) found.ends(label)
+        apart(runs, flag).foreach(found.goesTo(label, _))
       }
-    )
+      def threatened(label: Int, accepts: Boolean, p: Array[Cell], e: Array[Cell], b: Array[Cell]): Unit = {
+        if (accepts) found.ends(label)
+        if (p.length > 0) found.goesTo(label, new Configuration(Array(p, e, b), 0))
+      }
+    }
+    rules.step(successors(0), successors(1), successors(2), c.flag, told)
   }
 
   /** Divides cells into those whose next labels overlap. Runs of different parts can never find the same match, so each
@@ -203,8 +197,8 @@ final private[engine] class Machine(
 
 private[engine] object Machine {
 
-  /** The flag of a configuration with nothing marked yet, under DISTINCT. Of two such runs in one cell only the one that
-    * starts later matters: it can go on in every way that the other can, and starts later (the dynamic evaluation
+  /** The flag of a configuration with nothing marked yet, under DISTINCT. Of two such runs in one cell only the one
+    * that starts later matters: it can go on in every way that the other can, and starts later (the dynamic evaluation
     * paper, Algorithm 1). STRICT, whose flags are smaller, has no such runs.
     */
   val Bare = 4

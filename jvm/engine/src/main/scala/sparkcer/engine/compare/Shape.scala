@@ -7,8 +7,8 @@ import scala.collection.mutable.ArrayBuffer
 import sparkcer.engine.state.Bytes
 
 /** What configurations have in common if their registers differ in values only: the states of their cells, and the kind
-  * of each content. For each class of events it decides once, for all configurations of the shape, which of them an event
-  * can change, and how to find these.
+  * of each content. For each class of events it decides once, for all configurations of the shape, which of them an
+  * event can change, and how to find these.
   *
   * @param repeats
   *   whether several cells of a configuration are of one kind

@@ -12,8 +12,8 @@ import sparkcer.engine.state.{WireReader, WireWriter}
   * Configurations of one [[Shape]] form a [[Group]]. Of a group an event visits the entries that it can move: all of
   * them, none, or those that an index finds by the values of the event. A configuration that is not visited cannot
   * change on this event, so the matches never depend on the indexes. If all comparisons are equalities, an event costs
-  * one lookup for each shape, and what it moves, however much the window holds. Entries on one side of a value are moved
-  * together, see [[Ranking]].
+  * one lookup for each shape, and what it moves, however much the window holds. Entries on one side of a value are
+  * moved together, see [[Ranking]].
   */
 final private[evaluate] class ComparingSubstream(evaluator: Evaluator, number: Int)
     extends Substream(evaluator, number) {

@@ -15,9 +15,9 @@ import sparkcer.engine.state.{WireReader, WireWriter}
   * queue can be made of two stacks. `back` is the product of the events after `middle`. For each event up to `middle`,
   * `front` has the first row of the product from that event to `middle`. A count is then the front row of the oldest
   * event times a column of `back`. When all events of the front half have left the window, the back half is converted
-  * into front rows, from the last event to the first. All products are sparse, because an event changes only the rows or
-  * columns of the states it moves. So an event costs, on average, the states it moves times all states, however much the
-  * window holds.
+  * into front rows, from the last event to the first. All products are sparse, because an event changes only the rows
+  * or columns of the states it moves. So an event costs, on average, the states it moves times all states, however much
+  * the window holds.
   *
   * Events that move nothing are not kept. A count that would exceed `Long.MaxValue` stays there.
   */
@@ -162,11 +162,11 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
     }
   }
 
-  /** Multiplies the rows from the left by the matrix of an event. It works in place, from the first state to the last, and
-    * uses a copy of the old rows for targets that come before their sources.
+  /** Multiplies the rows from the left by the matrix of an event. It works in place, from the first state to the last,
+    * and uses a copy of the old rows for targets that come before their sources.
     *
-    * It only needs the moves that are known. A state whose moves were never computed had no run in it when the event was
-    * read, so its row is not needed.
+    * It only needs the moves that are known. A state whose moves were never computed had no run in it when the event
+    * was read, so its row is not needed.
     */
   private def turnOne(a: Determinized, cls: Int, isTimed: Boolean): Unit = {
     val sources = a.moved(cls)

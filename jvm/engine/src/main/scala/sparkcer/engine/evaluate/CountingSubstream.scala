@@ -6,7 +6,8 @@ import sparkcer.engine.state.{WireReader, WireWriter}
 /** A substream of a query that only counts matches. It keeps no payloads and no nodes: a [[Counter]] has the numbers of
   * partial matches.
   */
-final private[evaluate] class CountingSubstream(evaluator: Evaluator, number: Int) extends Substream(evaluator, number) {
+final private[evaluate] class CountingSubstream(evaluator: Evaluator, number: Int)
+    extends Substream(evaluator, number) {
   private val counter = new Counter(() => evaluator.automaton)
 
   /** The first number of an event that is not saved yet. */

@@ -2,8 +2,8 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.automaton.Determinized
 
-/** Enumerates the matches that an event closed (ENUMERATE in CORE). The time for each match is
-  * linear in its length. It holds one match and the nodes that are still to visit, never a set of matches.
+/** Enumerates the matches that an event closed (ENUMERATE in CORE). The time for each match is linear in its length. It
+  * holds one match and the nodes that are still to visit, never a set of matches.
   */
 final private[evaluate] class Cursor extends Matches {
   private var tecs: Tecs = _

@@ -6,9 +6,9 @@ import java.security.MessageDigest
 import sparkcer.engine.automaton.{Cea, ComparisonUse, Construction, EventCondition, Registers, StrategyRules}
 import sparkcer.engine.ceql.{Comparison, Term}
 
-/** A digest of what the numbers in saved state mean. Saved state has numbers of automaton states, of conditions (the bits
-  * of an event's mask), of labels and of registers. Two programs with the same digest number all of them in the same way,
-  * so each can read what the other has saved.
+/** A digest of what the numbers in saved state mean. Saved state has numbers of automaton states, of conditions (the
+  * bits of an event's mask), of labels and of registers. Two programs with the same digest number all of them in the
+  * same way, so each can read what the other has saved.
   *
   * The digest is written to checkpoints. So it must not depend on text that is shown to users, nor on the order or the
   * hash of a set, and the words in it (`guard`, `checks`) stay as they were in the first version.
@@ -50,7 +50,7 @@ private[engine] object Digest {
   }
 
   private def comparison(l: Comparison): String = l match {
-    case Comparison.Pair(left, op, right)     => s"compare ${term(left)} ${op.sign} ${term(right)}"
+    case Comparison.Pair(left, op, right)        => s"compare ${term(left)} ${op.sign} ${term(right)}"
     case Comparison.Same(terms)                  => s"same ${terms.map(term).mkString(" ")}"
     case Comparison.Consecutive(before, op, now) => s"consecutive ${term(before)} ${op.sign} ${term(now)}"
     case e: Comparison.Expression                =>

@@ -74,7 +74,8 @@ final class Evaluator(
   def classOf(mask: Long): Int = { makeRoom(); automaton.classOf(mask) }
   def classOf(mask: Array[Long]): Int = { makeRoom(); automaton.classOf(mask) }
 
-  /** Replaces a full cache by a new one with the states that are in use. If these alone fill it, its limits are raised. */
+  /** Replaces a full cache by a new one with the states that are in use. If these alone fill it, its limits are raised.
+    */
   private def makeRoom(): Unit =
     if (automaton.full) {
       val old = automaton
@@ -146,8 +147,8 @@ final class Evaluator(
 
 object Evaluator {
 
-  /** Sorts the first `n` elements of parallel arrays by state, in the order of `Determinized.compare`, and by label. It is
-    * an insertion sort, because they are few.
+  /** Sorts the first `n` elements of parallel arrays by state, in the order of `Determinized.compare`, and by label. It
+    * is an insertion sort, because they are few.
     */
   private[evaluate] def sort(
       a: Determinized,

@@ -2,12 +2,13 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.state.{WireReader, WireWriter}
 
-/** A ring buffer of the events that partial matches use, oldest first. They are numbered in the order they are read. The
-  * numbers are Ints that wrap around, so two of them are compared by their difference; a window never holds 2^31 events.
+/** A ring buffer of the events that partial matches use, oldest first. They are numbered in the order they are read.
+  * The numbers are Ints that wrap around, so two of them are compared by their difference; a window never holds 2^31
+  * events.
   *
-  * Numbers are in the order of time, so an event has left the window exactly when its number is below [[base]]. The nodes
-  * of the tECS that an event adds are numbered in the same order, so each event knows its first node, and nodes are freed
-  * together with their event.
+  * Numbers are in the order of time, so an event has left the window exactly when its number is below [[base]]. The
+  * nodes of the tECS that an event adds are numbered in the same order, so each event knows its first node, and nodes
+  * are freed together with their event.
   */
 final private[evaluate] class Events {
   private var times = new Array[Long](Events.Initial)

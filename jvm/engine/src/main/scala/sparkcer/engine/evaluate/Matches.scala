@@ -2,8 +2,9 @@ package sparkcer.engine.evaluate
 
 /** The matches that an event closed, one at a time. They are valid until the evaluator reads another event.
   *
-  * A match is an interval and its marked events, in order from the *last* (index 0) to the first. An event is given by its
-  * number in the substream, which has its payload, and a label by its number in `Cea.labels`, which has its variables.
+  * A match is an interval and its marked events, in order from the *last* (index 0) to the first. An event is given by
+  * its number in the substream, which has its payload, and a label by its number in `Cea.labels`, which has its
+  * variables.
   */
 trait Matches {
 

@@ -1,7 +1,7 @@
 package sparkcer.engine.evaluate
 
-/** A square matrix of counts, stored by lines: rows or columns, as its owner decides. It starts as the unit matrix, and a
-  * line takes memory only after it was asked for. Lines are reused after `clear`.
+/** A square matrix of counts, stored by lines: rows or columns, as its owner decides. It starts as the unit matrix, and
+  * a line takes memory only after it was asked for. Lines are reused after `clear`.
   */
 final private[evaluate] class Matrix {
   private var lines = new Array[Array[Long]](0)

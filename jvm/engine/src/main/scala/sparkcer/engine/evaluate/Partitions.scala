@@ -8,8 +8,8 @@ import sparkcer.engine.state.{Bytes, Frame, StateException, WireReader}
   * piece before. All pieces in order restore the same substreams. Determinized states are written as sets of automaton
   * states, so every evaluator of the query can read a piece.
   *
-  * A piece holds the events and nodes that are new since the last one, and the entries of substreams that changed. So its
-  * size is proportional to the events that were read, not to the partial matches that are kept.
+  * A piece holds the events and nodes that are new since the last one, and the entries of substreams that changed. So
+  * its size is proportional to the events that were read, not to the partial matches that are kept.
   */
 final class Partitions(val evaluator: Evaluator) {
   private val byKey = mutable.LinkedHashMap.empty[Bytes, Substream]

@@ -4,8 +4,8 @@ import sparkcer.engine.automaton.Determinized
 import sparkcer.engine.automaton.Determinized.NoState
 import sparkcer.engine.state.{WireReader, WireWriter}
 
-/** A substream of a query that compares no events: an *entry* for each active state of the determinized automaton, which
-  * is the node of its partial matches.
+/** A substream of a query that compares no events: an *entry* for each active state of the determinized automaton,
+  * which is the node of its partial matches.
   *
   * An event costs the states it moves, and for each a few writes, or a logarithm of the window at most. States that its
   * class leaves as they are cost nothing: they are skipped 64 at a time.
@@ -16,8 +16,8 @@ final private[evaluate] class PlainSubstream(evaluator: Evaluator, number: Int) 
   /** The nodes of the active states. The initial state has none. */
   private var entries = new Array[Int](4)
 
-  /** Under LIMIT the order of matches must not depend on how states are numbered, because the numbers depend on restarts
-    * and on the events of other keys.
+  /** Under LIMIT the order of matches must not depend on how states are numbered, because the numbers depend on
+    * restarts and on the events of other keys.
     */
   private val inOrder = evaluator.program.limit.isDefined
 

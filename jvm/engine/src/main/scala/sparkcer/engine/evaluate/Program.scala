@@ -4,8 +4,8 @@ import sparkcer.engine.automaton.{Cea, Compiler, Construction, EventCondition, M
 import sparkcer.engine.ceql._
 import sparkcer.engine.compare.{Access, AccessPlan, Machine, Numbering}
 
-/** A compiled query: the conditions on events, the automaton, and the columns of the output. It is immutable and shared by
-  * all evaluators.
+/** A compiled query: the conditions on events, the automaton, and the columns of the output. It is immutable and shared
+  * by all evaluators.
   */
 final class Program private (val query: Query, val cea: Cea, val columns: Vector[Program.Column]) {
 
@@ -23,8 +23,8 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   /** Does a window count events? */
   def countsEvents: Boolean = query.within.exists(_.isInstanceOf[Window.Events])
 
-  /** May an event that meets no condition be dropped before it reaches an evaluator? Not if the query asks for neighbours
-    * or counts events.
+  /** May an event that meets no condition be dropped before it reaches an evaluator? Not if the query asks for
+    * neighbours or counts events.
     */
   val droppable: Boolean = !countsEvents && strategy != Strategy.Strict && !query.where.subformulas.exists {
     case _: Formula.Contiguous          => true
@@ -67,7 +67,7 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   }
 
   /** Must matches of different starts be compared when an event closes them? */
-  private[evaluate] val selects: Boolean = strategy match {
+  private[engine] val selects: Boolean = strategy match {
     case Strategy.Next | Strategy.Last  => true
     case Strategy.Max                   => !cea.fixedLength
     case Strategy.All | Strategy.Strict => false

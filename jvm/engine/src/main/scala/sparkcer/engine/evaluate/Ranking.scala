@@ -4,12 +4,12 @@ import sparkcer.engine.ceql.Operator
 import sparkcer.engine.compare.{Now, Shape}
 import sparkcer.engine.state.Bytes
 
-/** An index of entries in the order of a value, which has each value once. It finds the union of all entries on one side
-  * of a value with a logarithmic number of unions.
+/** An index of entries in the order of a value, which has each value once. It finds the union of all entries on one
+  * side of a value with a logarithmic number of unions.
   *
-  * It is a treap in which each subtree has the union of the nodes of its entries. This union is computed when it is needed
-  * and something in the subtree has changed. (chain-CEA, Section 6, has a list with pointers for `!=`; here one tree is
-  * used for `!=` and for the order.)
+  * It is a treap in which each subtree has the union of the nodes of its entries. This union is computed when it is
+  * needed and something in the subtree has changed. (chain-CEA, Section 6, has a list with pointers for `!=`; here one
+  * tree is used for `!=` and for the order.)
   */
 final private[evaluate] class Ranking(tecs: Tecs, rank: Shape.Rank, now: Now) {
   import Ranking._

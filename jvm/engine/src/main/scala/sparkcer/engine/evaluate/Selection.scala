@@ -9,9 +9,9 @@ import sparkcer.engine.ceql.Strategy
   * that no other match of the same start beats. This class selects those that no candidate of any start beats. Then it
   * applies DISTINCT: of matches that differ in their start only, it keeps the one that starts last.
   *
-  * The cost is linear in the candidates for NEXT and LAST. MAX compares each candidate with the longer ones it keeps. The
-  * selected matches are held in memory: for NEXT and LAST they share one set of events, for MAX and DISTINCT there may be
-  * many.
+  * The cost is linear in the candidates for NEXT and LAST. MAX compares each candidate with the longer ones it keeps.
+  * The selected matches are held in memory: for NEXT and LAST they share one set of events, for MAX and DISTINCT there
+  * may be many.
   */
 final private[evaluate] class Selection(cursor: Cursor, strategy: Strategy, distinct: Boolean) extends Matches {
   private var kept = Vector.empty[Selection.Match]

@@ -2,24 +2,25 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.state.{StateException, WireReader, WireWriter}
 
-/** The timed enumerable compact set (tECS) of CORE, Section 4.1: all partial matches in nodes that share what they have in
-  * common. A node is not changed after it is written.
+/** The timed enumerable compact set (tECS) of CORE, Section 4.1: all partial matches in nodes that share what they have
+  * in common. A node is not changed after it is written.
   *
-  * A node stands for a set of partial matches (a start and the marked events so far). It has an *item* and two other nodes
-  * beside it, `left` and `right`, and stands for the matches of all three. An item is
+  * A node stands for a set of partial matches (a start and the marked events so far). It has an *item* and two other
+  * nodes beside it, `left` and `right`, and stands for the matches of all three. An item is
   *
   *   - a start: `next` is 0; the match starts at `event`, which is marked if `label` is not 0; or
   *   - an output: every match of `next`, with `event` marked by `label` at its end.
   *
   * CORE has union nodes, and keeps them shallow by gadgets and sorted union-lists. Here nodes form a persistent leftist
   * heap in the order of `maxStart`, the latest start in the set: `left` and `right` never start later than the node
-  * itself, and `rank(left) >= rank(right)`. So an enumeration can stop at the first node whose latest start is out of the
-  * window; every node that it visits gives at least one match, and the time for each match is linear in its length. The
-  * union of two sets takes logarithmic time, and only one write if the new one starts last, which is the usual case.
+  * itself, and `rank(left) >= rank(right)`. So an enumeration can stop at the first node whose latest start is out of
+  * the window; every node that it visits gives at least one match, and the time for each match is linear in its length.
+  * The union of two sets takes logarithmic time, and only one write if the new one starts last, which is the usual
+  * case.
   *
   * Nodes are in a ring buffer, 8 ints each, and are numbered as events are (0 is no node). They are freed oldest first,
-  * when the event that added them leaves the window: everything they stand for started before the window, too. So a live
-  * node may point to a freed one, and no pointer may be followed unless it is [[live]].
+  * when the event that added them leaves the window: everything they stand for started before the window, too. So a
+  * live node may point to a freed one, and no pointer may be followed unless it is [[live]].
   */
 final private[evaluate] class Tecs(events: Events) {
   import Tecs._

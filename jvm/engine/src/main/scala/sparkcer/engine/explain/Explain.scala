@@ -68,7 +68,8 @@ object Explain {
   private def costs(p: Program): Vector[String] = {
     val iterates = p.query.where.subformulas.exists(takesSubsets)
     val matches = p.strategy match {
-      case _ if p.counts                 => "matches are counted, not listed: their number does not matter"
+      case _ if p.counts && !p.selects && !p.distinct =>
+        "matches are counted, not listed: their number does not matter"
       case Strategy.Next | Strategy.Last =>
         "an event closes one set of events at the most; finding it takes time linear in the starts in the window"
       case Strategy.Max =>

@@ -113,7 +113,11 @@ final private[explain] class Layout(a: Cea) {
       Path(Point(from.x + Radius, from.y)).line(Point(sides(layer(t.from))._2, from.y))
     )((path, l) => path.bend(Point(sides(l)._1, y(t, l))).line(Point(sides(l)._2, y(t, l))))
     val path = between.bend(Point(sides(layer(t.to))._1 - Stub, to.y)).line(Point(to.x - Radius, to.y))
-    Drawn(t, path, above(t, y(t, 2 * labelled(t) + 1)))
+    val label = above(t, y(t, 2 * labelled(t) + 1))
+    // Where nothing else is, it may reach below the labels of loops, which make a column wide.
+    val alone = (layer(t.from) to layer(t.to)).forall(layers.order(_).length == 1)
+    val low = t.label.height + Above < Radius + LoopHeight
+    Drawn(t, path, if (alone && low) label.copy(x = (from.x + to.x - t.label.width) / 2) else label)
   }
 
   private def back(t: Arrow): Drawn = {

@@ -60,7 +60,7 @@ final private class Svg(program: Program) {
     val around = Vector(
       s"<title>${escape(Printer.print(program.query))}</title>",
       s"<g>${lines(caption, Point(left, top))}</g>",
-      s"<g>${lines(legend, Point(left, bottom), " fill-opacity=\"0.75\"")}</g>",
+      s"<g>${lines(legend, Point(left, bottom))}</g>",
       s"<g>${path(layout.entrance)}</g>"
     )
     (Vector(open) ++ around ++ layout.drawn.map(arrow) ++ (0 until a.states).map(state) :+ "</svg>").mkString("\n")
@@ -89,10 +89,10 @@ final private class Svg(program: Program) {
     case _ => lines(d.arrow.label, d.label)
   }
 
-  private def lines(label: Label, corner: Point, style: String = ""): String =
+  private def lines(label: Label, corner: Point): String =
     label.lines.zipWithIndex.map { case (l, i) =>
       val (x, y) = (corner.x + l.indent * Label.Letter, corner.y + (i + 1) * Label.LineHeight - Descent)
-      line(l.text, Point(x, y), style)
+      line(l.text, Point(x, y), "")
     }.mkString
 
   private def line(text: String, p: Point, style: String): String =

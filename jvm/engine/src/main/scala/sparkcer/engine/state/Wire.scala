@@ -1,6 +1,7 @@
 package sparkcer.engine.state
 
-/** Writes numbers as varints, small ones in few bytes: 7 bits in each byte, with the sign in the lowest bit (zigzag). */
+/** Writes numbers as varints, small ones in few bytes: 7 bits in each byte, with the sign in the lowest bit (zigzag).
+  */
 final class WireWriter {
   private var bytes = new Array[Byte](256)
   private var size = 0

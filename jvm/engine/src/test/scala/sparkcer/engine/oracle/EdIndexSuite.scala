@@ -2,8 +2,8 @@ package sparkcer.engine.oracle
 
 import sparkcer.engine.testkit.Harness
 
-/** The examples of chain-CEA, Section 6, on the list of its Figure 3 (rebuilt from what the text says of it): which of the
-  * events before are totally different from a tuple. Positions from 1, as there.
+/** The examples of chain-CEA, Section 6, on the list of its Figure 3 (rebuilt from what the text says of it): which of
+  * the events before are totally different from a tuple. Positions from 1, as there.
   */
 class EdIndexSuite extends munit.FunSuite {
   private val list = Vector((1, 4), (2, 5), (4, 3), (2, 4), (2, 3), (5, 3), (5, 3))

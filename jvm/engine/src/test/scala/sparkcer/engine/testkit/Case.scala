@@ -136,7 +136,7 @@ object Simpler {
   private def bindable(c: Condition, bound: Set[String]): Option[Condition] = c match {
     case Condition.Holds(x, _)      => if (bound(x.value)) Some(c) else None
     case Condition.Compare(l, _, r) => if ((l.variables ++ r.variables).forall(x => bound(x.value))) Some(c) else None
-    case Condition.Compared(_)        => Some(c)
+    case Condition.Compared(_)      => Some(c)
     case Condition.And(parts)       => several(parts.flatMap(bindable(_, bound)), Condition.And)
     case Condition.Or(parts)        => several(parts.flatMap(bindable(_, bound)), Condition.Or)
   }

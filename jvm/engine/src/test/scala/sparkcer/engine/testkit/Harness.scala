@@ -6,7 +6,8 @@ import sparkcer.engine.automaton.EventCondition
 import sparkcer.engine.ceql.{Quantity, Window}
 import sparkcer.engine.evaluate.{Evaluator, Partitions, Program, Substream}
 
-/** Runs a program over a stream of test events as an operator would: masks from the conditions, a substream for each key.
+/** Runs a program over a stream of test events as an operator would: masks from the conditions, a substream for each
+  * key.
   *
   * It uses on the way that no match comes twice, that what the structures promise holds after every event, and that
   * going over the matches a second time gives the same ones.

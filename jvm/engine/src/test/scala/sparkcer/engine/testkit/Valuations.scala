@@ -69,8 +69,8 @@ final class Valuations(events: IndexedSeq[Event]) {
         Sql.compare(Sql.value(sql(left), row), operator.sign, Sql.value(sql(right), row))
       }
     case Condition.Compared(comparison) => throw new IllegalArgumentException(s"nobody writes ${comparison.show}")
-    case Condition.And(parts)   => parts.forall(satisfies(v, _, bound))
-    case Condition.Or(parts)    => parts.exists(satisfies(v, _, bound))
+    case Condition.And(parts)           => parts.forall(satisfies(v, _, bound))
+    case Condition.Or(parts)            => parts.exists(satisfies(v, _, bound))
   }
 
   /** Is the test true of every event of the variable? What names other variables is asked of every choice of one event

@@ -1,6 +1,18 @@
 package sparkcer.engine.unit
 
-import sparkcer.engine.ceql.{Comparison, Comparisons, Condition, Formula, Name, Operand, Operator, Parser, PartKey, Printer, Term}
+import sparkcer.engine.ceql.{
+  Comparison,
+  Comparisons,
+  Condition,
+  Formula,
+  Name,
+  Operand,
+  Operator,
+  Parser,
+  PartKey,
+  Printer,
+  Term
+}
 import sparkcer.engine.ceql.Condition.{And, Compare, Compared}
 import sparkcer.engine.ceql.Formula._
 import sparkcer.engine.ceql.Operand.{Attribute, Binary, Call, Literal, Negative}
@@ -71,7 +83,7 @@ class ComparisonParserSuite extends munit.FunSuite {
     case Filter(f, found) =>
       Comparisons.resolve(found, f, text) match {
         case Compared(l) => l
-        case other     => fail(other.toString)
+        case other       => fail(other.toString)
       }
     case other => fail(other.toString)
   }
@@ -87,8 +99,14 @@ class ComparisonParserSuite extends munit.FunSuite {
   test("comparisons of two variables, in brackets or not, are the same") {
     assertEquals(comparison("y[ref = x.id]"), comparison("y.ref = x.id"))
     assertEquals(comparison("x.p > y.q"), comparison("y.q < x.p"))
-    assertEquals(comparison("y[p * 10 < x.p]"), Comparison.Pair(Term("y", "p * 10")(""), Operator.Less, Term("x", "p")(""))(0))
-    assertEquals(comparison("y[p > :f * x.p]"), Comparison.Pair(Term("x", ":f * p")(""), Operator.Less, Term("y", "p")(""))(0))
+    assertEquals(
+      comparison("y[p * 10 < x.p]"),
+      Comparison.Pair(Term("y", "p * 10")(""), Operator.Less, Term("x", "p")(""))(0)
+    )
+    assertEquals(
+      comparison("y[p > :f * x.p]"),
+      Comparison.Pair(Term("x", ":f * p")(""), Operator.Less, Term("y", "p")(""))(0)
+    )
     assertEquals(comparison("y[p > :f * x.p]").show, ":f * x.p < y.p")
     assertEquals(resolved("y[ref = x.id AND p > 1]"), "y.ref = x.id AND y[p > 1]")
   }
@@ -143,12 +161,18 @@ class ComparisonParserSuite extends munit.FunSuite {
   }
 
   test("everything else is an expression") {
-    assertEquals(comparison("y[a LIKE x.b]"), Comparison.Expression("a LIKE x.b", Some("y"), Vector("x"), previous = false)(0))
+    assertEquals(
+      comparison("y[a LIKE x.b]"),
+      Comparison.Expression("a LIKE x.b", Some("y"), Vector("x"), previous = false)(0)
+    )
     assertEquals(
       comparison("x.a + y.a = z.a"),
       Comparison.Expression("x.a + y.a = z.a", None, Vector("x", "y", "z"), previous = false)(0)
     )
-    assertEquals(comparison("y[a = x.b OR c]"), Comparison.Expression("a = x.b OR c", Some("y"), Vector("x"), previous = false)(0))
+    assertEquals(
+      comparison("y[a = x.b OR c]"),
+      Comparison.Expression("a = x.b OR c", Some("y"), Vector("x"), previous = false)(0)
+    )
     assertEquals(
       comparison("y[a BETWEEN x.b AND x.c]"),
       Comparison.Expression("a BETWEEN x.b AND x.c", Some("y"), Vector("x"), previous = false)(0)

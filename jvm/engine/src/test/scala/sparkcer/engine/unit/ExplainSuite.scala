@@ -48,6 +48,7 @@ class ExplainSuite extends munit.FunSuite {
       "SELECT y FROM S WHERE (A:+ : (A AS x FILTER x[p > 1]) : A : A : A : A : A : A : A : A : A : B AS y) WITHIN 30 EVENTS"
     assert(cost(hidden).contains("determinized states can be exponential in its 1"), cost(hidden))
     assert(cost("SELECT COUNT(*) FROM S WHERE A+ ; B").contains("matches are counted, not listed"))
+    assert(!cost("SELECT NEXT COUNT(*) FROM S WHERE A+ ; B").contains("not listed"))
     assert(cost("SELECT * FROM S WHERE A : NOT(B):+ : C").contains("as many matches as there are events in the window"))
     assert(cost("SELECT * FROM S WHERE A : B : C").contains("an event closes one match at the most"))
     assert(cost("SELECT * FROM S WHERE A ; B:+ ; C").contains("up to n^3 for n events"))

@@ -1,6 +1,18 @@
 package sparkcer.engine.unit
 
-import sparkcer.engine.ceql.{Condition, Formula, Name, Parser, Quantity, Query, Select, SelectList, SqlCondition, Strategy, Window}
+import sparkcer.engine.ceql.{
+  Condition,
+  Formula,
+  Name,
+  Parser,
+  Quantity,
+  Query,
+  Select,
+  SelectList,
+  SqlCondition,
+  Strategy,
+  Window
+}
 import sparkcer.engine.ceql.Formula._
 import sparkcer.engine.ceql.Quantity.Number
 

@@ -16,7 +16,9 @@ import sparkcer.engine.automaton.EventCondition
 import sparkcer.engine.ceql.{CeqlException, Name, Parser, Quantity, Query, SqlCondition, Window}
 import sparkcer.engine.evaluate.Program
 
-/** A query that fits a DataFrame: every column found, every type checked. Errors carry the place in the query. */
+/** A query bound to the columns of a DataFrame: every name is found and every type is checked. Errors have the place in
+  * the query.
+  */
 final class Binding(val df: DataFrame, val program: Program, options: Options, val params: ParameterValues) {
   private val query: Query = program.query
   private[sparkcer] val same = Sessions.sameName(df)
@@ -28,14 +30,14 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   val order: Option[StructField] = options.order.map(option(_, "order"))
   val clock: Clock = Clock(time.dataType)
 
-  /** The column whose difference the window limits, where it is not the time. */
+  /** The column that WITHIN limits, by default the time column. */
   val windowColumn: StructField = query.within match {
     case Some(Window.Attribute(_, a)) => column(a, "WITHIN")
     case _                            => time
   }
   val windowClock: Clock = Clock(windowColumn.dataType)
 
-  /** The size of a window that is not one of events, in the units of the clock. */
+  /** The size of the window in the units of the clock, unless WITHIN counts events. */
   val windowSize: Option[BigDecimal] = query.within match {
     case Some(Window.Attribute(Quantity.Number(n), a)) =>
       if (!Clock.supports(windowColumn.dataType))
@@ -51,8 +53,8 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   private val between = new ComparisonBinding(this)
 
-  /** The columns that are kept of an event: those that the output shows, and those that are compared with other
-    * events'.
+  /** The columns that are kept of an event: those that the output shows, and those that are compared with columns of
+    * other events.
     */
   val kept: StructType = {
     val all = program.columns.exists(_.attributes.isEmpty) || options.lateRows
@@ -71,7 +73,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     if (options.eventType == TypeColumn.Default) there else there.orElse(Some(option(name, "type")))
   }
 
-  /** The one that format 1 of the state took: a column `type` wherever there was one. */
+  /** The type column by the rule of format 1 of the state: a column `type` wherever there was one. */
   private[sparkcer] def firstTypeColumn: Option[StructField] = typeColumn.orElse(
     schema.find(f => same(f.name, Types.Usual)).filter(_ => Inputs.streamOf(df.schema).forall(Inputs.hasUnusedType))
   )
@@ -92,7 +94,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
       Some(time.metadata.getLong(Binding.WatermarkDelay) * 1000)
     else None
 
-  /** How long a key may be silent, in the units of the clock. */
+  /** How long a key may be without events, in the units of the clock. */
   val idle: Option[Long] = options.idle.map { text =>
     val size = Durations
       .micros(text)
@@ -110,8 +112,8 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     Types.mustBePossible(query, Vector(Input(query.from.head.value, schema, typeColumn.isDefined)))
   if (df.isStreaming) Binding.checkWatermarks(Plans.planOf(df), Binding.WatermarkDelay)
 
-  /** Each condition as a column that is TRUE for the events that pass. The type comes first: conditions are only asked of
-    * it.
+  /** Each condition as a column that is TRUE for the events that meet it. The test of the type comes first, so that the
+    * rest is evaluated for events of that type only.
     */
   lazy val conditions: Seq[Column] = program.conditions.map(condition)
 
@@ -152,7 +154,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     if (e.dataType != BooleanType)
       fail(offset, "CER_TYPE_MISMATCH.NOT_BOOLEAN", "condition" -> sql, "type" -> e.dataType.sql)
 
-  /** What Spark reads in an SQL text. It takes a word behind an expression for a name of it, as in a SELECT. */
+  /** Parses SQL text as Spark does. Spark would accept a word after the expression as an alias, as in a SELECT list; here
+    * it is an error.
+    */
   private[sparkcer] def parse(sql: String, shown: String, offset: Int): Expression = {
     def named(names: String) = fail(offset, "CER_SYNTAX.NAME_FOR_SQL", "sql" -> shown, "names" -> names)
     val parsed =
@@ -178,7 +182,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     what.map("what" -> _)
   }
 
-  /** Spark's own words, without the place, which is one in the condition and not in the query. */
+  /** The message of Spark, without its place, which is relative to the condition and not to the query. */
   private[sparkcer] def firstLine(e: AnalysisException): String =
     e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?( \\(line \\d+, pos \\d+\\)|; line \\d+ pos \\d+;?)?$", "")
 
@@ -222,7 +226,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
       fail(query.from(1).offset, "CER_SEVERAL_STREAMS", "inputs" -> inputs.mkString(", "))
     }
 
-  /** The output has fixed columns beside the variables: a name may stand once, as the session compares names. */
+  /** Fails if two columns of the output have the same name, as the session compares names. */
   private def checkNames(): Unit = {
     val fixed = if (program.counts) Vector("end", "matches") else Vector("match_id", "start", "end")
     val names =
@@ -234,7 +238,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     }
   }
 
-  /** Where the query names a column, from an offset on. */
+  /** The first place in the query, from an offset on, that has the name. */
   private[sparkcer] def place(name: String, offset: Int): Int = {
     val named = ("(?U)(?<!\\w)" + Regex.quote(name) + "(?!\\w)").r
     named.findFirstMatchIn(query.text.substring(offset)).fold(offset)(offset + _.start)
@@ -269,10 +273,10 @@ private[sparkcer] object Binding {
     new Binding(df, Program(query, params.quantities), options, params)
   }
 
-  /** Where Spark notes the delay of a watermark, in milliseconds. */
+  /** The key under which Spark stores the delay of a watermark in the metadata of a column, in milliseconds. */
   val WatermarkDelay: String = EventTimeWatermark.delayKey
 
-  /** A watermark that is noted elsewhere would be overlooked, and its stream read in another order. */
+  /** Fails if Spark stores a watermark elsewhere: it would be overlooked, and events would be read in arrival order. */
   def checkWatermarks(plan: LogicalPlan, key: String): Unit = plan.foreach {
     case w: EventTimeWatermark if !w.output.exists(_.metadata.contains(key)) =>
       throw new CerException("CER_WATERMARK.METADATA", "column" -> w.eventTime.name, "key" -> key)

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.cerbridge.Columns
 import org.apache.spark.sql.types._
 
-/** Values in a form whose bytes are equal exactly when SQL's `=` says so: one zero and one NaN, and for strings of a
-  * collation its sort keys, which are also in its order.
+/** Values in a form whose bytes are equal exactly when SQL's `=` is true: floating-point zeros and NaNs are normalized,
+  * and strings with a collation become its sort keys, which also have its order.
   */
 private[sparkcer] object Comparable {
   def apply(e: Expression): Expression = Columns.normalizedFloats(keyed(e))

@@ -9,8 +9,8 @@ import org.apache.spark.sql.types._
 
 import sparkcer.engine.ceql.{Comparisons, Comparison, Operator, Term}
 
-/** The comparisons between events of a query, as Spark SQL over the columns of events. The events of a test are structs side
-  * by side, one for each of its parts, so that Spark itself finds the types and the casts.
+/** The comparisons between events of a query, as Spark SQL over the columns of events. The events of a comparison are
+  * struct columns of one row, so that Spark itself resolves types and adds casts.
   */
 final private[sparkcer] class ComparisonBinding(b: Binding) {
   import ComparisonBinding._
@@ -30,7 +30,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
     case expression: Comparison.Expression => (Vector.empty, Vector(test(expression)))
   }
 
-  /** Over the columns of `events`. */
+  /** Expressions over the columns of `events`. */
   private val (values, tests) = {
     val values = comparisons.flatMap(_._1)
     val all = if (comparisons.isEmpty) Nil else Columns.evaluable(events, values.map(Comparable(_)) ++ comparisons.flatMap(_._2))
@@ -41,7 +41,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   val columns: Set[String] =
     (values ++ tests).flatMap(_.collect { case Column(_, f) => b.schema(f).name }).toSet
 
-  /** Over the row of an event's payload, which has these columns. */
+  /** The same expressions over the row of an event's payload, which has these columns. */
   def over(shown: StructType): BoundComparisons = {
     def place(f: Int) = shown.fieldIndex(b.schema(f).name)
     BoundComparisons(
@@ -57,7 +57,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
 
   private object Column {
 
-    /** The part and the number of a column. */
+    /** The number of the event in the comparison, and the number of the column. */
     def unapply(e: Expression): Option[(Int, Int)] = e match {
       case GetStructField(a: AttributeReference, f, _) if a.name.startsWith(Prefix) =>
         Some((a.name.stripPrefix(Prefix).toInt, f))
@@ -85,7 +85,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
     }
   }
 
-  /** All values in one type, in which they are equal exactly when each two are in the type that SQL compares them in.
+  /** All values cast to one type. Two values are equal in it exactly when SQL's `=` says so in their own types.
     */
   private def same(l: Comparison, terms: Vector[Term]): Vector[Expression] = {
     val sides = terms.zipWithIndex.map { case (t, i) => (t, side(l, t, i)._2) }
@@ -121,7 +121,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   private def cast(e: Expression, to: DataType): Expression =
     Columns.resolve(events, Columns.column(Cast(e, to)))
 
-  /** A term, not resolved and resolved. */
+  /** A term, unresolved and resolved. */
   private def side(l: Comparison, t: Term, i: Int): (Expression, Expression) = {
     val parsed = placed(parse(l, t.sql), part(i) +: _)
     checkColumns(l, parsed)
@@ -163,7 +163,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
     resolved
   }
 
-  /** Spark's words, with the query's names. */
+  /** The message of Spark, with the names of the query. */
   private def words(l: Comparison, e: AnalysisException): String = {
     val names = l match {
       case Comparison.Pair(left, _, right) => Vector(left.variable, right.variable)
@@ -190,7 +190,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
       "rightType" -> right._2.dataType.sql
     )
 
-  /** Puts attributes where the events of a test stand; the arguments of lambda functions are none. */
+  /** Replaces the names of variables by the columns of their events. Arguments of lambda functions are left alone. */
   private def placed(
       e: Expression,
       at: Seq[String] => Seq[String],
@@ -216,7 +216,7 @@ private[sparkcer] object ComparisonBinding {
     case _                => Vector.empty
   }
 
-  /** Are values of a type different in another one whenever they are? */
+  /** Does a cast from one type to the other keep different values different? */
   private def keepsValues(from: DataType, to: DataType): Boolean = (from, to) match {
     case (a, b) if a == b                                             => true
     case (ByteType | ShortType | IntegerType | FloatType, DoubleType) => true

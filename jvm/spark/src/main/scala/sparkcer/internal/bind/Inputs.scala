@@ -8,15 +8,16 @@ import org.apache.spark.sql.types._
 import sparkcer.TypeColumn
 import sparkcer.engine.ceql.{CeqlException, Name, Query, Window}
 
-/** The inputs of a query, each under its name in FROM, as the one DataFrame that all the rest works on: all columns by
-  * name, NULL where an input has none; the type of each event, which is the FROM name in an input without a type
-  * column; and the FROM name itself in a hidden column, for `S>R`. Events of the same time are in the order of FROM.
+/** Merges the inputs of a query, each under its name in FROM, into one DataFrame. It has the columns of all inputs by
+  * name, with NULL where an input does not have the column; the type of each event, which is the FROM name in an input
+  * without a type column; and, in a hidden column, the FROM name, for `S>R`. Events of the same time are in the order of
+  * FROM.
   */
 final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], options: Options) {
   private val same = Sessions.sameName(inputs.head._2)
   private val typeName = Types.column(query, options.eventType)
 
-  /** Where the type of each event is shown. A column that has something else in it stays as it is. */
+  /** The column that shows the type of each event. A column `type` with another meaning is left as it is. */
   private val shownType =
     typeName.orElse(Some(Types.Usual).filter(name => inputs.forall(i => field(i._2, name).isEmpty)))
 
@@ -50,7 +51,7 @@ final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], opt
       throw new CerException("CER_UNSUPPORTED.MIXED_INPUTS", "stream" -> s.value, "batch" -> b.value)
   }
 
-  /** What is known to be past is what is past in every input. */
+  /** Either all inputs have a watermark, on the same column, or none has. */
   private def checkWatermarks(): Unit = {
     val columns = inputs.map { case (name, df) =>
       name.value -> df.schema.find(_.metadata.contains(Binding.WatermarkDelay)).map(_.name)
@@ -70,7 +71,7 @@ final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], opt
     }
   }
 
-  /** Columns without which the events of an input would be left out in silence. */
+  /** Fails if an input lacks a column without which all its events would be dropped. */
   private def checkShared(): Unit = {
     val watermark = inputs.head._2.schema.find(_.metadata.contains(Binding.WatermarkDelay)).map(_.name)
     val window = query.within.collect { case Window.Attribute(_, a) => a.value }
@@ -123,7 +124,7 @@ final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], opt
 
 object Inputs {
 
-  /** One DataFrame for all inputs; the only one of a query with one name in FROM as it is. */
+  /** One DataFrame for all inputs. If there is only one input, it is returned unchanged. */
   def merge(query: Query, inputs: Map[String, DataFrame], options: Options): DataFrame = {
     val names = query.from.map(_.value)
     query.from.diff(query.from.distinct).headOption.foreach { twice =>

@@ -9,14 +9,14 @@ import org.apache.spark.sql.types.NumericType
 
 import sparkcer.engine.ceql.{CeqlException, Name, Parameters => Places, Query}
 
-/** The values of a query's `:name` parameters, as typed literals: none of them is ever part of a text that is parsed.
+/** The values of a query's `:name` parameters, as typed literals. A value is never inserted into text that is parsed.
   */
 final class ParameterValues private (values: Map[String, Literal], val quantities: Map[String, BigDecimal]) {
 
-  /** An expression with the values in it. */
+  /** Replaces the parameters of an expression by their values. */
   def bind(e: Expression): Expression = e.transform { case NamedParameter(name) => values(name) }
 
-  /** All of them, for people, and to tell one use of a query from another. */
+  /** All parameters with their values, as text. */
   val text: String = values.toVector.sortBy(_._1).map { case (name, v) => s":$name = ${v.sql}" }.mkString(", ")
 }
 
@@ -37,7 +37,7 @@ object ParameterValues {
     new ParameterValues(values, numbers.map(p => p.value -> number(query, p, values(p.value))).toMap)
   }
 
-  /** The parameters of a condition. If Spark cannot read it, that is said where it is bound to the columns. */
+  /** The parameters of a condition. If Spark cannot parse it, [[Binding]] reports that. */
   private def named(df: DataFrame, sql: String): Seq[String] =
     try Columns.parse(df, sql).collect { case NamedParameter(name) => name }
     catch { case _: AnalysisException => Nil }

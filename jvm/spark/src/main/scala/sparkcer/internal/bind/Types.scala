@@ -7,10 +7,10 @@ import org.apache.spark.sql.types.{StringType, StructType}
 import sparkcer.{Cer, TypeColumn}
 import sparkcer.engine.ceql.{CeqlException, Formula, Query}
 
-/** An input under its name in FROM, and whether one of its columns has the types of its events. */
+/** An input under its name in FROM, and whether it has a type column. */
 final private[sparkcer] case class Input(name: String, schema: StructType, typed: Boolean)
 
-/** The names of types in a pattern, and the events that can have them. */
+/** Checks the event types of a pattern against the types that events can have. */
 private[sparkcer] object Types {
 
   /** The name of the type column, if there can be one. */
@@ -22,14 +22,14 @@ private[sparkcer] object Types {
       if (atoms(query).forall(a => from(a.eventType))) None else Some(Usual)
   }
 
-  /** The name of the type column where nobody says another. */
+  /** The default name of the type column. */
   val Usual = "type"
 
   private def atoms(query: Query): Vector[Formula.Atom] =
     query.where.subformulas.collect { case a: Formula.Atom => a }.toVector
 
-  /** Refuses a name that no event can have as its type. An input without a type column has its FROM name as the type of
-    * its events, and no other.
+  /** Fails if the pattern has a type that no event can have. All events of an input without a type column have its FROM
+    * name as their type.
     */
   def mustBePossible(query: Query, inputs: Vector[Input]): Unit = atoms(query).foreach { a =>
     val from = inputs.filter(i => a.stream.forall(_ == i.name))
@@ -48,7 +48,7 @@ private[sparkcer] object Types {
     else throw new CeqlException(query.text, a.offset, key, common :+ ("columns" -> columns.mkString(" or ")): _*)
   }
 
-  /** Refuses a query with types that none of these events has. It reads the types of all events. */
+  /** Fails if the pattern has a type that none of these events has. Reads the types of all events. */
   def mustOccur(df: DataFrame, text: String, options: Options): Unit = Cer.inWords {
     if (df.isStreaming) throw new CerException("CER_UNSUPPORTED.TYPES_OF_STREAM")
     val b = Binding.of(df, text, options)
@@ -76,7 +76,7 @@ private[sparkcer] object Types {
     }
   }
 
-  /** How many types are looked at for one that is near, and how many are shown. */
+  /** How many types are searched for a similar name, and how many are listed in the message. */
   private val MostRead = 10000
   private val MostShown = 20
 }

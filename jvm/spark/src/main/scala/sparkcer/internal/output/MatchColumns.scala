@@ -53,7 +53,9 @@ object MatchColumns {
             val whole = field(c.variable)
             b.attributes(c).fold(whole)(fields => narrowed(whole, c, fields.map(_.name)).as(c.variable))
           }
-    rows.select(columns ++ (if (plan.stream.lateRows) Vector(col("late")) else Vector.empty): _*)
+    // No event of a batch is late.
+    val late = if (b.df.isStreaming) col("late") else lit(null).cast(plan.schema.event).as("late")
+    rows.select(columns ++ (if (plan.stream.lateRows) Vector(late) else Vector.empty): _*)
   }
 
   /** `x[a, b]`: some columns of the events of a variable. */

@@ -36,7 +36,7 @@ case class PrepareExec(
 
   @transient private lazy val split = masks.map(StringConditions.split)
 
-  /** Where batches of columns come in, and conditions have strings to test by their dictionaries. */
+  /** The columnar input, if conditions on strings can be evaluated on its dictionaries. */
   @transient private lazy val columns: Option[ColumnarToRowExec] = child match {
     case c: ColumnarToRowExec if split.exists(_.columns.nonEmpty) => Some(c)
     case _                                                        => None
@@ -47,10 +47,10 @@ case class PrepareExec(
     case None    => child.asInstanceOf[CodegenSupport].inputRDDs()
   }
 
-  /** The loop over columns is where rows come from; else it is the child's. */
+  /** With columnar input, the loop over rows is in this operator; otherwise it is in the child. */
   override protected def canCheckLimitNotReached: Boolean = columns.nonEmpty
 
-  /** Counts in plain fields, and adds them to the metrics when the input is at its end. */
+  /** Counts in fields of the generated class, and adds them to the metrics at the end of the input. */
   override protected def doProduce(ctx: CodegenContext): String = {
     counters = PrepareExec.All.map(m => m -> ctx.addMutableState(CodeGenerator.JAVA_LONG, m)).toMap
     val input = columns.fold(child.asInstanceOf[CodegenSupport].produce(ctx, this))(fromColumns(ctx, _))
@@ -60,12 +60,12 @@ case class PrepareExec(
 
   @transient private var counters = Map.empty[String, String]
 
-  /** A column is read where it is needed first: those of the payload only for events that matter. */
+  /** Each column is read where it is first needed: those of the payload only for events that are kept. */
   override def usedInputs: AttributeSet = AttributeSet.empty
 
   private def keyColumns = key.fold(Seq.empty[Expression])(_.columns)
 
-  /** What is only computed for events that matter, in the order of [[EventLayout]]. */
+  /** What is computed only for events that are kept, in the order of [[EventLayout]]. */
   private def kept: Seq[Expression] = (clock ++ order ++ key).toSeq ++ Seq(payload) ++ tally
 
   private def bound[E <: Expression](e: E): E =
@@ -87,8 +87,8 @@ case class PrepareExec(
     loop.code(limitNotReachedCond, onBatch.mkString("\n"), s"${body(ctx, loop.read, words)}\n$stop")
   }
 
-  /** A mask from what its columns of strings leave of it, and what is to be done for each batch; where one of the
-    * columns has no dictionary in a batch, the mask is tested as ever.
+  /** The code that computes a mask with the help of dictionaries, and the code that runs once for each columnar batch. If
+    * a column has no dictionary in a batch, the whole mask is evaluated for each row.
     */
   private def byDictionary(
       ctx: CodegenContext,
@@ -124,7 +124,7 @@ case class PrepareExec(
     (ExprCode(code, FalseLiteral, word), onBatch)
   }
 
-  /** What is done for one event.
+  /** The code for one event.
     *
     * @param read
     *   reads the columns of expressions, if they are not read yet: the code, and the variables they are then in
@@ -182,7 +182,7 @@ case class PrepareExec(
        |}""".stripMargin
   }
 
-  /** Where an expression, or its sheer size, keeps the stage out of generated code. */
+  /** Used if the stage has no generated code, because of an expression or of its size. */
   override protected def doExecute(): RDD[InternalRow] = {
     val all = longMetric(PrepareExec.Events)
     val nullTimes = longMetric(PrepareExec.NullTimes)
@@ -227,6 +227,6 @@ object PrepareExec {
   val Dropped = "dropped"
   private val All = Seq(Events, NullTimes, NullKeys, Dropped)
 
-  /** Events are numbered by input partition, then row in it. */
+  /** Arrival numbers: the input partition in the upper bits, the row in the lower ones. */
   private[sparkcer] val RowBits = 40
 }

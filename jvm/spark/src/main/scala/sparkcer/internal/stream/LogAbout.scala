@@ -8,10 +8,10 @@ import org.apache.spark.sql.types.StructField
 import sparkcer.engine.state.{Frame, WireReader, WireWriter}
 import sparkcer.internal.bind.Plan
 
-/** What a log was written for, and where it ends. All of it must be the same when the log is read: state names columns
-  * by their place, and the conditions, states and labels of the compiled query by number. What is not here may change
-  * on a checkpoint: the delay of the watermark, `late`, `idle`, the name and the columns of the source that the query
-  * does not read, and the settings of the session.
+/** What a log was written for, and where it ends. All of it must be the same when the log is read, because state refers
+  * to columns by position, and to the conditions, states and labels of the compiled query by number. What is not here
+  * may change on a checkpoint: the delay of the watermark, `idle`, `late` if the kept columns stay the same, the name of
+  * the source and its columns that the query does not read, and the settings of the session.
   *
   * @param meaning
   *   what the numbers in the log mean; format 1 did not say

@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.{StructField, TimestampType}
 import sparkcer.engine.error.Errors
 import sparkcer.internal.bind.{Binding, Plan}
 
-/** What the log says of a stream that may keep more, or give less, than its user expects. */
+/** Warnings about streams that may keep more state, or return fewer matches, than their users expect. */
 private[sparkcer] object StreamWarnings {
   private val log = LoggerFactory.getLogger("sparkcer")
 
@@ -44,7 +44,8 @@ private[sparkcer] object StreamWarnings {
       .foreach(key => log.warn(Errors.print(key)))
   }
 
-  /** Tells, once for each run, that a stream without a watermark has left events out. On the driver, where users look.
+  /** Warns, once for each run, that a stream without a watermark has left out late events. Runs on the driver, where
+    * users see it.
     */
   private object LateEvents extends StreamingQueryListener {
 

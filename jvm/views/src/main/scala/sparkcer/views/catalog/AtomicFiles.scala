@@ -10,8 +10,8 @@ import org.apache.hadoop.fs.{CreateFlag, FileAlreadyExistsException, FileContext
 /** Small files in a folder. A file is written under a temporary name, and then renamed without overwriting: readers see
   * it whole or not at all, and of several writers of the same file one succeeds.
   *
-  * HDFS has such a rename. In a local folder a hard link does the same. On object stores without such an operation, only
-  * one process at a time may write.
+  * HDFS has such a rename. In a local folder a hard link does the same. On object stores without such an operation,
+  * only one process at a time may write.
   */
 private[views] final class AtomicFiles(folder: Path, conf: Configuration) {
   private val files = FileContext.getFileContext(folder.toUri, conf)

@@ -5,7 +5,8 @@ import org.apache.spark.sql.cerbridge.CerException
 /** All tables and views of a root folder in one version. It is immutable: a commit writes the next version.
   *
   * @param removed
-  *   folders that no part uses any more. They are deleted later, because queries on an older version may still read them.
+  *   folders that no part uses any more. They are deleted later, because queries on an older version may still read
+  *   them.
   */
 private[views] final case class Catalog(version: Long, tables: Vector[Table], removed: Vector[RemovedFolder]) {
   def find(name: String): Option[Table] = tables.find(_.name.equalsIgnoreCase(name))

@@ -67,8 +67,8 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
     won
   }
 
-  /** Did the file of this version not exist only because other writers are far ahead and have deleted it? They delete the
-    * oldest versions first, so the version before this one is gone too. Then this version is void, and is deleted.
+  /** Did the file of this version not exist only because other writers are far ahead and have deleted it? They delete
+    * the oldest versions first, so the version before this one is gone too. Then this version is void, and is deleted.
     */
   private def overtaken(version: Long): Boolean = {
     val gone = version > 1 && !files.exists(file(version - 1))

@@ -46,8 +46,8 @@ private[views] object Dependencies {
     all
   }
 
-  /** Marks the parts that depend on parts whose rows have changed as stale. A part that depends on them through a dropped
-    * part is marked too: it cannot be recomputed, and the maintainer freezes it.
+  /** Marks the parts that depend on parts whose rows have changed as stale. A part that depends on them through a
+    * dropped part is marked too: it cannot be recomputed, and the maintainer freezes it.
     */
   def mark(catalog: Catalog, changed: Seq[PartName]): Catalog =
     changed.foldLeft(catalog) { (c, cause) =>

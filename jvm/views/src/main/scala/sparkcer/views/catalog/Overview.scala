@@ -38,7 +38,10 @@ private[views] object Overview {
         if (coming.isEmpty) None
         else Some(s"  stale if these change: ${ranges(coming.toVector.sorted)}"),
         if (frozen.isEmpty) None
-        else Some(s"  frozen: ${ranges(frozen.map(_.index))}; a source changed, and other parts that they need were dropped")
+        else
+          Some(
+            s"  frozen: ${ranges(frozen.map(_.index))}; a source changed, and other parts that they need were dropped"
+          )
       )
       (lines.flatten :+ indented(d.text)).mkString("\n")
     }

@@ -21,8 +21,8 @@ import sparkcer.views.statement.{PartQuery, PartRange, Statement, StatementParse
   * @param start
   *   the number of the first part of a view. It is fixed once, as soon as the sources allow it, see [[ViewStart]].
   * @param updates
-  *   the first part of a view that UPDATE computes. INITIALIZE computes the parts from `start` to before it, because for
-  *   these parts UPDATE would need parts from before the start of the view or of a source.
+  *   the first part of a view that UPDATE computes. INITIALIZE computes the parts from `start` to before it, because
+  *   for these parts UPDATE would need parts from before the start of the view or of a source.
   * @param floor
   *   all parts with a smaller number were dropped
   * @param parts

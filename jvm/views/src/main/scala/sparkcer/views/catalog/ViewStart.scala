@@ -2,14 +2,15 @@ package sparkcer.views.catalog
 
 import sparkcer.views.statement.{PartQuery, PartReference, Statement}
 
-/** The first part of a view. A new view starts at the newest part that can be computed from all its sources. If a source
-  * has no part yet, the view starts at the first part for which its sources have the data. The start is fixed once, for
-  * sources before the views that read them. A view that is a source counts from its own start on, also before its parts
-  * are computed.
+/** The first part of a view. A new view starts at the newest part that can be computed from all its sources. If a
+  * source has no part yet, the view starts at the first part for which its sources have the data. The start is fixed
+  * once, for sources before the views that read them. A view that is a source counts from its own start on, also before
+  * its parts are computed.
   */
 private[views] object ViewStart {
 
-  /** The first part for which all source parts exist or can still arrive; none while a source has no part and no start. */
+  /** The first part for which all source parts exist or can still arrive; none while a source has no part and no start.
+    */
   def earliest(catalog: Catalog, d: Statement): Option[Long] =
     over(catalog, d.initialize, _.begin)((r, first) => r.low.firstFrom(first)).map(_.max)
 

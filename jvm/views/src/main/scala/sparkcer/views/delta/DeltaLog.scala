@@ -19,11 +19,11 @@ import sparkcer.views.catalog.{AtomicFiles, DataFile, Table}
 import sparkcer.views.statement.PartQuery
 import sparkcer.views.store.PartColumns
 
-/** The log of a Delta table, `_delta_log` in the folder of a table or a view. It names the same files as the catalog, so
-  * that any reader of Delta can read them, also in earlier versions. PART_TIMESTAMP is the partition column.
+/** The log of a Delta table, `_delta_log` in the folder of a table or a view. It names the same files as the catalog,
+  * so that any reader of Delta can read them, also in earlier versions. PART_TIMESTAMP is the partition column.
   *
-  * Views read the catalog and never the log. The log is updated by the difference between the two, so a log that a crash
-  * left behind is updated by the next run.
+  * Views read the catalog and never the log. The log is updated by the difference between the two, so a log that a
+  * crash left behind is updated by the next run.
   *
   * The log is written here, by the open specification of its format, because the data files exist already. Delta's own
   * writer would write them again.

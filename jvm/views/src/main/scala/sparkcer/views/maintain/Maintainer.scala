@@ -14,7 +14,12 @@ import sparkcer.views.store.Storage
   * recomputed. A stale part is recomputed under the same condition. Each part is committed by itself: a run that is
   * interrupted leaves a consistent catalog, and the next run continues from there.
   */
-private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, storage: Storage, queries: QueryRunner) {
+private[views] final class Maintainer(
+    spark: SparkSession,
+    files: CatalogFiles,
+    storage: Storage,
+    queries: QueryRunner
+) {
 
   /** Runs until nothing is left to do. If a part fails, all parts that do not need it are computed, and then the error
     * is thrown.

@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, PlanExpression}
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias, UnresolvedWith}
-import org.apache.spark.sql.functions._
 import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans, Sessions}
 import org.apache.spark.sql.types.StructType
 
@@ -13,7 +12,8 @@ import sparkcer.views.catalog.{Catalog, Part, PartTime, Table}
 import sparkcer.views.statement.{PartQuery, PartQueryParser, PartReference, StatementLexer, StatementParser}
 import sparkcer.views.store.{PartColumns, Storage}
 
-/** Runs the queries of statements and of users. Spark parses them, and part references are replaced by scans of parts. */
+/** Runs the queries of statements and of users. Spark parses them, and part references are replaced by scans of parts.
+  */
 private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
   import QueryRunner._
 
@@ -95,7 +95,9 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
 
 private[views] object QueryRunner {
 
-  /** Rows with the columns of a view, by position. Types are converted as Spark converts them when it writes to a table. */
+  /** Rows with the columns of a view, by position. Types are converted as Spark converts them when it writes to a
+    * table.
+    */
   def assigned(rows: DataFrame, columns: StructType, where: String): DataFrame = {
     check(rows.schema, columns, where)
     if (rows.schema.map(_.dataType) == columns.map(_.dataType)) rows.toDF(columns.fieldNames.toIndexedSeq: _*)

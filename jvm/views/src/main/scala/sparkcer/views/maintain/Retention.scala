@@ -5,9 +5,9 @@ import org.apache.spark.sql.cerbridge.CerException
 import sparkcer.views.catalog.{Catalog, CatalogFiles, Dependencies, PartName, PartTime, Table}
 import sparkcer.views.statement.PartRange
 
-/** Drops old parts. Parts that a view still needs, for its next part or for a part that is to be recomputed, are dropped
-  * only with `cascade`. Then the view loses the parts that need them and all earlier ones. If its next part cannot be
-  * computed then, it loses all its parts and starts again.
+/** Drops old parts. Parts that a view still needs, for its next part or for a part that is to be recomputed, are
+  * dropped only with `cascade`. Then the view loses the parts that need them and all earlier ones. If its next part
+  * cannot be computed then, it loses all its parts and starts again.
   */
 private[views] final class Retention(files: CatalogFiles) {
 
@@ -29,7 +29,7 @@ private[views] final class Retention(files: CatalogFiles) {
         val needed = dependents(catalog, table, cut, restarted(table))
         if (needed.nonEmpty && !cascade) throw refused(table, cut, catalog(table).length, needed)
         val ends = needed.map {
-          case NextPart(view, _)         => view -> catalog(view).next.get
+          case NextPart(view, _)      => view -> catalog(view).next.get
           case StalePart(view, index) => view -> (index + 1)
         }
         restarted ++= needed.collect { case NextPart(view, _) => view }
@@ -47,7 +47,8 @@ private[views] final class Retention(files: CatalogFiles) {
   private def dependents(catalog: Catalog, table: String, cut: Long, restarts: Boolean): Vector[PartNeed] = {
     val dirty = Dependencies.dirty(catalog)
     def needs(view: Table, index: Long) = Dependencies.inputs(view, index).exists { case (source, range) =>
-      source.equalsIgnoreCase(table) && catalog(source).between(PartRange(range.first, range.last.min(cut - 1))).nonEmpty
+      source
+        .equalsIgnoreCase(table) && catalog(source).between(PartRange(range.first, range.last.min(cut - 1))).nonEmpty
     }
     catalog.tables.filter(_.isView).flatMap { view =>
       // Later parts need no older parts than the next one does, except the first part that UPDATE computes.

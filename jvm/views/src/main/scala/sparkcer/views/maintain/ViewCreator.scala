@@ -54,9 +54,7 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
       // Fails if they form a cycle. A translation asks for the columns of its source.
       Dependencies.ordered(statements.values.toVector): Unit
       translated.foreach { p =>
-        Translate(p.text, source).foreach(text =>
-          StatementText.split(text).foreach(q => add(StatementParser.parse(q)))
-        )
+        Translate(p.text, source).foreach(text => StatementText.split(text).foreach(q => add(StatementParser.parse(q))))
       }
       val all = statements.values.toVector
       Dependencies.ordered(all)

@@ -3,8 +3,8 @@ package sparkcer.views.statement
 /** Spark SQL with part references.
   *
   * @param sql
-  *   the query, in which each reference is one identifier. Every character has the line and the column that it has in the
-  *   statement, so that the errors of Spark name the right place.
+  *   the query, in which each reference is one identifier. Every character has the line and the column that it has in
+  *   the statement, so that the errors of Spark name the right place.
   * @param timestamps
   *   whether the query uses PART_TIMESTAMP
   * @param variable

@@ -29,8 +29,8 @@ private[views] object PartQueryParser {
     PartQuery(sql.toString, found.map(_._1), timestamps, variable.getOrElse(""), clause)
   }
 
-  /** The numbers of the tokens where a relation can begin. Each pair of parentheses has its own FROM clause. The FROM of
-    * `extract(… FROM …)` and of `IS DISTINCT FROM` begins no clause.
+  /** The numbers of the tokens where a relation can begin. Each pair of parentheses has its own FROM clause. The FROM
+    * of `extract(… FROM …)` and of `IS DISTINCT FROM` begins no clause.
     */
   private def starts(tokens: Vector[Token]): Vector[Int] = {
     final class Level(var query: Boolean, var from: Boolean)
@@ -49,7 +49,8 @@ private[views] object PartQueryParser {
       else if (t.isSymbol(",")) expected = level.from
       else if (t.isWord("SELECT")) { level.query = true; level.from = false }
       else if (t.isWord("FROM")) {
-        val distinct = at > 1 && tokens(at - 1).isWord("DISTINCT") && (tokens(at - 2).isWord("IS") || tokens(at - 2).isWord("NOT"))
+        val distinct =
+          at > 1 && tokens(at - 1).isWord("DISTINCT") && (tokens(at - 2).isWord("IS") || tokens(at - 2).isWord("NOT"))
         if ((level.query || first) && !distinct) { level.from = true; level.query = true; expected = true }
       } else if (t.isWord("JOIN") || t.isWord("TABLE")) expected = true
       else if (was && t.isWord("LATERAL")) expected = true
@@ -91,7 +92,7 @@ private[views] object PartQueryParser {
       def fail(at: Int, error: String, parameters: (String, String)*): Nothing =
         throw StatementParser.wrong(error, s"the $clause, ${StatementLexer.place(text, at)}", parameters: _*)
       val close = tokens.indexWhere(_.isSymbol("]"), at)
-      if (close < 0) 
+      if (close < 0)
         fail(name.start, "UNCLOSED_REFERENCE", "name" -> text.substring(name.start, name.end))
       val inside = tokens.slice(at + 2, close)
       val whole = text.substring(name.start, tokens(close).end)
@@ -99,7 +100,8 @@ private[views] object PartQueryParser {
       val (low, high) = if (dots < 0) (inside, inside) else (inside.take(dots), inside.drop(dots + 1))
       def subscript(part: Vector[Token]) = SubscriptParser(part, variable) match {
         case Right(s)    => s
-        case Left(wrong) => fail(wrong.at.getOrElse(name.start), wrong.error, ("reference" -> whole) +: wrong.parameters: _*)
+        case Left(wrong) =>
+          fail(wrong.at.getOrElse(name.start), wrong.error, ("reference" -> whole) +: wrong.parameters: _*)
       }
       val r = PartReference(
         name.text,

@@ -29,7 +29,8 @@ private[views] final class StatementParser private (source: StatementText) {
     val i = head(name, "INITIALIZE")
     val updateAt = clauseAt(
       at,
-      (t, n) => t.isWord("UPDATE") && (isHead(n, name) || tokens.lift(n).exists(_.isWord("VIEW")) && isHead(n + 1, name))
+      (t, n) =>
+        t.isWord("UPDATE") && (isHead(n, name) || tokens.lift(n).exists(_.isWord("VIEW")) && isHead(n + 1, name))
     )
     if (updateAt < 0)
       fail(tokens.last.end, "NO_UPDATE", "view" -> name)
@@ -49,7 +50,7 @@ private[views] final class StatementParser private (source: StatementText) {
   private def head(name: String, clause: String): String = {
     val start = here
     val named = identifier("EXPECTED", "expected" -> s"$clause $name[…]")
-    if (!named.equalsIgnoreCase(name)) 
+    if (!named.equalsIgnoreCase(name))
       fail(start, "OTHER_VIEW", "clause" -> clause, "name" -> named, "view" -> name)
     symbol("[")
     val variable = identifier("EXPECTED_SUBSCRIPT")

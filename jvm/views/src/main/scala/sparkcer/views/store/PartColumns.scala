@@ -18,8 +18,8 @@ private[views] object PartColumns {
 
   def quoted(name: String): Column = col(s"`${name.replace("`", "``")}`")
 
-  /** A time column as microseconds since the Unix epoch; none if the type is not supported. Numbers are Unix seconds, and
-    * times without a time zone are in UTC.
+  /** A time column as microseconds since the Unix epoch; none if the type is not supported. Numbers are Unix seconds,
+    * and times without a time zone are in UTC.
     */
   def micros(name: String, t: DataType): Option[Column] = {
     def long = Columns.column(AsLong(Columns.expression(quoted(name))))

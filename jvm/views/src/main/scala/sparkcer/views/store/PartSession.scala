@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, CTERelationR
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.cerbridge.{Plans, Sessions}
 
-/** Runs the queries that write parts in copies of the user's session, with settings that suit them. A copy is used until
-  * the settings of the user's session change. A new copy for each update would cost more than it saves, because Spark
-  * compiles the generated code again in each.
+/** Runs the queries that write parts in copies of the user's session, with settings that suit them. A copy is used
+  * until the settings of the user's session change. A new copy for each update would cost more than it saves, because
+  * Spark compiles the generated code again in each.
   */
 private[views] final class PartSession(spark: SparkSession) {
   import PartSession._
@@ -31,8 +31,8 @@ private[views] final class PartSession(spark: SparkSession) {
   }
 
   /** Rows that are written by part, in files of a size that suits several tasks. This needs adaptive execution, which
-    * Spark turns off in the micro-batches of a stream. Metrics of `DataFrame.observe` arrive only in the user's session,
-    * so a plan that has them stays there.
+    * Spark turns off in the micro-batches of a stream. Metrics of `DataFrame.observe` arrive only in the user's
+    * session, so a plan that has them stays there.
     */
   def rebalanced(rows: DataFrame): DataFrame =
     if (Plans.planOf(rows).exists(_.isInstanceOf[CollectMetrics])) rows

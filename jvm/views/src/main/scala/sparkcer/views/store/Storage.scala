@@ -43,7 +43,8 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
     */
   def writeParts(table: String, rows: DataFrame, part: Column): Map[Option[Long], (DataFolder, Long)] = {
     val folder = s"$table/${UUID.randomUUID()}"
-    val together = sessions.rebalanced(rows.withColumn(PartColumns.Number, part).hint("rebalance", col(PartColumns.Number)))
+    val together =
+      sessions.rebalanced(rows.withColumn(PartColumns.Number, part).hint("rebalance", col(PartColumns.Number)))
     save(together.write.partitionBy(PartColumns.Number), folder)
     list(folder)
       .filter(_.isDirectory)
@@ -61,8 +62,8 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
     dataFolder(folder, dataFiles(folder), rolled = true)
   }
 
-  /** Each task moves its files to the folder when it ends, and there is no `_SUCCESS` file: nobody reads a folder before
-    * the catalog names it. This saves renames, which are copies on object stores.
+  /** Each task moves its files to the folder when it ends, and there is no `_SUCCESS` file: nobody reads a folder
+    * before the catalog names it. This saves renames, which are copies on object stores.
     */
   private def save(writer: DataFrameWriter[Row], folder: String): Unit = writer
     .option("mapreduce.fileoutputcommitter.algorithm.version", "2")
@@ -104,14 +105,19 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
     finally reader.close()
   }.sum
 
-  /** The rows of parts, with the number of the part in a column. To plan it, no folder is listed and no file is read. */
+  /** The rows of parts, with the number of the part in a column. To plan it, no folder is listed and no file is read.
+    */
   def scan(table: Table, parts: Seq[Part]): DataFrame = {
     val (rolled, plain) = (for (p <- parts; f <- p.folders) yield p.index -> table.folder(f)).partition(_._2.rolled)
     val one =
       if (plain.isEmpty) None
       else
         Some(
-          relation(table.columns, PartNumber, plain.map { case (n, p) => StoredFiles(PartRange(n, n), statuses(p)) }.toVector)
+          relation(
+            table.columns,
+            PartNumber,
+            plain.map { case (n, p) => StoredFiles(PartRange(n, n), statuses(p)) }.toVector
+          )
         )
     // Such a folder can have old rows of parts that were recomputed since, and that now have another folder.
     val many = rolled.groupBy(_._2).toVector.map { case (p, of) =>

@@ -4,9 +4,9 @@ import Translate.select
 
 /** The form for `max` and `min` alone. A pane whose maximum is not larger than that of a later pane can never be the
   * maximum of a window again. So the helper view has, for each group, only the panes whose value no later pane has
-  * reached, with their age in panes. From pane to pane, the maxima of a group that are kept decrease. An update reads only
-  * the rows that are kept: at most one for each pane of the window, and for values in random order about as many as the
-  * logarithm of the window.
+  * reached, with their age in panes. From pane to pane, the maxima of a group that are kept decrease. An update reads
+  * only the rows that are kept: at most one for each pane of the window, and for values in random order about as many
+  * as the logarithm of the window.
   *
   * Several aggregates are kept independently: a value that was reached is NULL, and a row without values is dropped.
   */

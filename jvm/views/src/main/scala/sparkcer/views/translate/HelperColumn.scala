@@ -9,7 +9,12 @@ import org.apache.spark.sql.catalyst.util.quoteIfNeeded
   * @param wide
   *   whether a sum of BIGINT is a DECIMAL
   */
-final private[views] case class HelperColumn(name: String, kind: HelperColumn.Kind, argument: Option[SqlExpression], wide: Boolean) {
+final private[views] case class HelperColumn(
+    name: String,
+    kind: HelperColumn.Kind,
+    argument: Option[SqlExpression],
+    wide: Boolean
+) {
   def text: String = quoteIfNeeded(name)
 }
 

@@ -21,7 +21,7 @@ final private[views] class OutputClauses(query: ViewQuery, aggregates: Aggregate
     else
       item.expression.attributes match {
         case Vector(one) if one.span == item.expression.span => one.span.text
-        case _ => item.expression.span.fail("CER_SYNTAX.VIEW_COLUMN_NAME")
+        case _                                               => item.expression.span.fail("CER_SYNTAX.VIEW_COLUMN_NAME")
       }
 
   private def notGrouped(a: SqlExpression.ColumnReference, more: Seq[String]): Nothing = {

@@ -65,7 +65,7 @@ final private[views] class Panes(query: ViewQuery) {
   private def merged(k: HelperColumn): String = k.kind match {
     case HelperColumn.Min => s"min(${k.text})"
     case HelperColumn.Max => s"max(${k.text})"
-    case _        => s"sum(${k.text})"
+    case _                => s"sum(${k.text})"
   }
 
   /** The query of the view, which merges rows of panes. */

@@ -9,9 +9,9 @@ import sparkcer.views.statement.{SqlSpan, SqlToken}
   * has the runs of a state machine (Algorithms 1 and 2), and the view reads the runs in the accepting state (Algorithm
   * 3).
   *
-  * A run in state k has bound the first k variables. For a row of its group there are three possibilities, in this order:
-  * it stays at a `+` variable, it goes to the next variable, or it is tried as the start of a new run. A run ends if a
-  * part has no row of its group. Every edge that binds a variable has the conditions of this variable.
+  * A run in state k has bound the first k variables. For a row of its group there are three possibilities, in this
+  * order: it stays at a `+` variable, it goes to the next variable, or it is tried as the start of a new run. A run
+  * ends if a part has no row of its group. Every edge that binds a variable has the conditions of this variable.
   */
 final private[views] class PatternQuery(query: ViewQuery) {
   import PatternQuery._
@@ -23,7 +23,7 @@ final private[views] class PatternQuery(query: ViewQuery) {
       SqlToken.of(p) match {
         case Vector(v) if v.isName                           => PatternVariable(v.name, plus = false, p)
         case Vector(v, plus) if v.isName && plus.text == "+" => PatternVariable(v.name, plus = true, p)
-        case _ => p.fail("CER_SYNTAX.VIEW_VARIABLE")
+        case _                                               => p.fail("CER_SYNTAX.VIEW_VARIABLE")
       }
     )
     found.zipWithIndex.foreach { case (v, i) =>
@@ -115,7 +115,7 @@ final private[views] class PatternQuery(query: ViewQuery) {
     val prev = k.text
     k.kind match {
       case HelperColumn.Rows => RunColumn(k.name, "1L", None, _ => s"$prev + 1")
-      case kind      =>
+      case kind              =>
         val value = ofNew(k.argument.get)
         kind match {
           case HelperColumn.Values =>
@@ -136,8 +136,9 @@ final private[views] class PatternQuery(query: ViewQuery) {
               Some(fresh),
               now => if (isDecimal(k)) s"CAST(${sum(now)} AS ${sumType(k).sql})" else sum(now)
             )
-          case HelperColumn.Min => RunColumn(k.name, value, Some(names.fresh(s"new_${k.name}")), now => s"least($prev, $now)")
-          case _        => RunColumn(k.name, value, Some(names.fresh(s"new_${k.name}")), now => s"greatest($prev, $now)")
+          case HelperColumn.Min =>
+            RunColumn(k.name, value, Some(names.fresh(s"new_${k.name}")), now => s"least($prev, $now)")
+          case _ => RunColumn(k.name, value, Some(names.fresh(s"new_${k.name}")), now => s"greatest($prev, $now)")
         }
     }
   }
@@ -238,7 +239,13 @@ private[views] object PatternQuery {
   }
 
   /** A column of a variable that the helper view keeps for conditions of later variables. */
-  final private case class CarriedColumn(name: String, fresh: String, variable: Int, column: String, dataType: DataType) {
+  final private case class CarriedColumn(
+      name: String,
+      fresh: String,
+      variable: Int,
+      column: String,
+      dataType: DataType
+  ) {
     def text: String = quoteIfNeeded(name)
     def freshText: String = quoteIfNeeded(fresh)
     def ofNew: String = s"New.${quoteIfNeeded(column)}"
@@ -246,7 +253,9 @@ private[views] object PatternQuery {
 
   def apply(query: ViewQuery): Seq[String] = new PatternQuery(query).statements
 
-  /** The conditions that AND connects, also inside parentheses around several of them. The AND of BETWEEN does not count. */
+  /** The conditions that AND connects, also inside parentheses around several of them. The AND of BETWEEN does not
+    * count.
+    */
   private def conjuncts(span: SqlSpan): Vector[SqlSpan] = {
     val tokens = SqlToken.of(span)
     val outer = SqlToken.outer(tokens)

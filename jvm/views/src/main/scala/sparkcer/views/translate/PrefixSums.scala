@@ -4,13 +4,13 @@ import org.apache.spark.sql.types.{DataType, DecimalType, LongType}
 
 import Translate.select
 
-/** The form for sums, counts and averages of exact types. The helper view has the sums since the group appeared, and the
-  * view subtracts the sums of one pane from those of another, like View6 of the ViewDF paper. The cost of an update does
-  * not depend on the window.
+/** The form for sums, counts and averages of exact types. The helper view has the sums since the group appeared, and
+  * the view subtracts the sums of one pane from those of another, like View6 of the ViewDF paper. The cost of an update
+  * does not depend on the window.
   *
   * A group without rows for a whole window is dropped from the sums, and starts from zero when it comes back. A window
-  * must not subtract sums from before the group was dropped. So the helper view counts the panes since the group appeared
-  * (`age`): the pane before the window belongs to the same sums if the group is old enough.
+  * must not subtract sums from before the group was dropped. So the helper view counts the panes since the group
+  * appeared (`age`): the pane before the window belongs to the same sums if the group is old enough.
   */
 final private[views] class PrefixSums(query: ViewQuery, protected val panes: Panes) extends WindowForm {
   private val names = new FreshNames(query.groups.map(_.name) ++ Seq("Cur", "Old"))
@@ -50,7 +50,7 @@ final private[views] class PrefixSums(query: ViewQuery, protected val panes: Pan
       val value = k.kind match {
         case HelperColumn.Rows => "1L"
         case HelperColumn.Sum  => s"CAST(coalesce(${k.argument.get.span.text}, 0) AS BIGINT)"
-        case _         => s"CASE WHEN ${k.argument.get.span.text} IS NULL THEN 0L ELSE 1L END"
+        case _                 => s"CASE WHEN ${k.argument.get.span.text} IS NULL THEN 0L ELSE 1L END"
       }
       s"$value AS ${k.text}"
     } ++ ages("0", "0")) ++ panes.from(part)

@@ -8,8 +8,8 @@ import sparkcer.Cer
 final case class SourceTable(schema: StructType, length: Long)
 
 /** Translates a view that is defined by a query to statements with INITIALIZE and UPDATE (Section 5 of ViewDF). The
-  * helper view of a pattern has a state machine, and that of a sliding window has partial aggregates or prefix sums. The
-  * translation is from text to text. Only the types of expressions are looked up in the active session.
+  * helper view of a pattern has a state machine, and that of a sliding window has partial aggregates or prefix sums.
+  * The translation is from text to text. Only the types of expressions are looked up in the active session.
   */
 object Translate {
 

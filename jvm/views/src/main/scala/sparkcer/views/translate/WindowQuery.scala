@@ -1,8 +1,8 @@
 package sparkcer.views.translate
 
-/** Translates aggregates over a sliding or hopping window (Section 5.2 of ViewDF). The helper view is over *panes*: a pane
-  * is the longest stretch of time of which both the window and the slide are multiples. The helper view has one of three
-  * forms:
+/** Translates aggregates over a sliding or hopping window (Section 5.2 of ViewDF). The helper view is over *panes*: a
+  * pane is the longest stretch of time of which both the window and the slide are multiples. The helper view has one of
+  * three forms:
   *
   *   - [[PrefixSums]], if all aggregates can be subtracted: sums, counts and averages of exact types
   *   - [[Extremes]], if all aggregates are `max` or `min`

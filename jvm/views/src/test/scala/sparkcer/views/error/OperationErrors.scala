@@ -11,7 +11,8 @@ import sparkcer.views.Views
 import sparkcer.views.testkit.Network
 import sparkcer.views.testkit.Network.{rows, Begin, Helper, Schema, View2}
 
-/** Errors of tables and views that exist: when rows are appended, when parts are read, computed, dropped and rolled up. */
+/** Errors of tables and views that exist: when rows are appended, when parts are read, computed, dropped and rolled up.
+  */
 final class OperationErrors(spark: SparkSession) {
   private def error(key: String, message: => String)(body: => Any): ErrorCase =
     new ErrorCase(key, s"[${Errors.condition(key)}] $message", body)

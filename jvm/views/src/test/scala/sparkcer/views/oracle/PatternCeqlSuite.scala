@@ -9,8 +9,8 @@ import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.testkit.{MadeRows, PartWorld}
 import sparkcer.views.translate.Translate
 
-/** A pattern as a view, and the same pattern as CEQL, with `:`, SELECT MAX and PARTITION BY the group. Both find the same
-  * if each group has one row in each part, and if a row can be bound in only one way: all variables have the same
+/** A pattern as a view, and the same pattern as CEQL, with `:`, SELECT MAX and PARTITION BY the group. Both find the
+  * same if each group has one row in each part, and if a row can be bound in only one way: all variables have the same
   * condition and the last has a `+`, or no row meets two conditions.
   */
 class PatternCeqlSuite extends SparkSuite {

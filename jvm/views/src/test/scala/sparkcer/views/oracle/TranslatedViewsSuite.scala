@@ -11,8 +11,8 @@ import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.Views
 import sparkcer.views.testkit.MadeRows
 
-/** Translated views with the maintainer. In whatever order rows arrive, each part of each view is the result of the plain
-  * query over all rows that have arrived.
+/** Translated views with the maintainer. In whatever order rows arrive, each part of each view is the result of the
+  * plain query over all rows that have arrived.
   */
 class TranslatedViewsSuite extends SparkSuite {
   private val Grouped = "GROUP BY g, h"

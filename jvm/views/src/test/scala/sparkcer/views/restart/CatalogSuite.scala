@@ -26,7 +26,9 @@ final class CatalogSuite extends SparkSuite {
     (0 until 4).foreach { n =>
       pool.submit((() => {
         val files = new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration)
-        (0 until each).foreach(k => files.commit((c, v) => (c.copy(removed = c.removed :+ RemovedFolder(s"$n.$k", v)), ())))
+        (0 until each).foreach(k =>
+          files.commit((c, v) => (c.copy(removed = c.removed :+ RemovedFolder(s"$n.$k", v)), ()))
+        )
       }): Runnable)
     }
     pool.shutdown()

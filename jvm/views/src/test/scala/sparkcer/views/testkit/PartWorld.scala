@@ -72,8 +72,8 @@ PARTITION LENGTH (\d+)""".r
 
 object PartWorld {
 
-  /** Hundreds of queries over a few rows each: with generated code, adaptive execution and shuffles, planning them would
-    * take most of the time.
+  /** Hundreds of queries over a few rows each: with generated code, adaptive execution and shuffles, planning them
+    * would take most of the time.
     */
   lazy val spark: SparkSession = {
     val spark = SparkSuite.spark.newSession()

@@ -61,7 +61,9 @@ final class RetentionSuite extends SparkSuite {
     // The dropped parts of Helper between M and View2 would have changed too.
     v.append("M", rows(spark, (3, "x", 20)))
     assertEquals(told(v.maintain()), Seq("Helper[5] frozen", "View2[3] frozen", "View2[4] frozen"))
-    assert(v.explain().contains(s"  frozen: ${Begin + 5}; a source changed, and other parts that they need were dropped"))
+    assert(
+      v.explain().contains(s"  frozen: ${Begin + 5}; a source changed, and other parts that they need were dropped")
+    )
     v.dropParts("M", minute(3))
     intercept[CerException](v.append("M", rows(spark, (1, "x", 1), (8, "x", 1))))
     assertEquals(v.parts("M").count(), 5L)
