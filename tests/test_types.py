@@ -59,7 +59,7 @@ def test_no_column_could_be_the_type(logins: DataFrame) -> None:
     query = "SELECT * FROM Logins WHERE Logins : NOT(Login) WITHIN 9 [t]"
     assert refused(cer(query), logins.select("t")) == (
         "[CER_UNKNOWN_TYPE] Line 1, column 41: no event has the type 'Login': Logins has no type column, so the type of all "
-        "its events is 'Logins'. Write Logins in the pattern; no column is a STRING and could be the type column. "
+        "its events is 'Logins'. Write Logins in the pattern; no column is a STRING and can be the type column. "
         "Did you mean 'Logins'?\n"
         f"{query}\n"
         "                                        ^"
