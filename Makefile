@@ -1,6 +1,7 @@
 # Everything starts here: `make help`. The work is done by scripts/setup.py, scripts/sbt and scripts/env.
 PYTHON ?= python3
 ARGS ?=
+MODULE ?=
 
 VERSION := $(shell sed -n 's/^version=//p' versions.properties)
 SPARK := $(shell sed -n 's/^spark=\([0-9]*\.[0-9]*\).*/\1/p' versions.properties)
@@ -74,24 +75,28 @@ demo: $(JAR) ## find patterns in generated events, in batch and as a stream
 # watermark, timers and a restart, and Delta where there is one.
 EVERYWHERE := *CerSuite *WatermarkSuite *CheckpointSuite
 
+PYTHON_LOG := .tools/python-tests.log
+
 define TEST
 rm -f $(JAR) dist/core.jar; \
-scripts/sbt dist test; scala=$$?; \
-[ -f $(JAR) ] || { echo "The jar did not compile, so the Python tests were not run." >&2; exit 1; }; \
-[ $$scala = 0 ] || echo "The Scala tests failed (see above); the others follow." >&2; \
+scripts/sbt dist Test/compile || { echo "The sources did not compile, so no tests were run." >&2; exit 1; }; \
+echo "The Python tests run at the same time as the Scala tests; what they print follows."; \
+( $(RUN) -m pytest $(1); integration=$$?; $(RUN) -m pytest tests; [ $$? = 0 ] && [ $$integration = 0 ] ) >$(PYTHON_LOG) 2>&1 & \
+python=$$!; \
+scripts/sbt test; scala=$$?; \
 for v in $(OTHERS); do \
   echo "On Spark $$v:"; SBT_OPTS=-Dspark=$$v scripts/sbt "spark/testOnly $(EVERYWHERE)" "views/testOnly *DeltaSuite" || scala=1; \
 done; \
-$(RUN) -m pytest $(1); integration=$$?; \
-$(RUN) -m pytest tests; python=$$?; \
-[ $$scala = 0 ] && [ $$integration = 0 ] && [ $$python = 0 ]
+wait $$python; python=$$?; cat $(PYTHON_LOG); \
+[ $$scala = 0 ] || echo "The Scala tests failed (see above)." >&2; \
+[ $$scala = 0 ] && [ $$python = 0 ]
 endef
 
 test: $(READY) $(OTHER_SPARKS) ## all tests, Scala and Python, with short forms of the kill loops, the soak and the version matrix
 	@$(call TEST,integration/test_kill.py integration/test_soak.py integration/test_views_kill.py)
 
-test-scala: $(READY) ## the Scala tests; ARGS='*Parser*' picks suites
-	@scripts/sbt $(if $(ARGS),"testOnly $(ARGS)",test)
+test-scala: $(READY) ## the Scala tests; MODULE=engine (or spark, views) picks a ring, ARGS='*Parser*' suites
+	@scripts/sbt $(if $(ARGS),"$(addsuffix /,$(MODULE))testOnly $(ARGS)",$(addsuffix /,$(MODULE))test)
 
 test-python: $(JAR) ## the Python tests; ARGS='-k stream' goes to pytest
 	@$(RUN) -m pytest $(or $(ARGS),tests)

@@ -56,7 +56,8 @@ PICTURES = {
 }
 
 AUTOMATA = {
-    "guesses": "SELECT MAX tries, success FROM Logins WHERE (failure : failure : failure:+) AS tries : success",
+    "guesses": "SELECT MAX tries, success FROM Logins WHERE (failure : failure : failure:+) AS tries : success "
+    "PARTITION BY [user] WITHIN 5 minutes",
 }
 
 STEP, LINE, LEFT, TOP = 56, 26, 30, 30

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_cer._hints import for_command_line
 from spark_cer.cli import main
 from tests.connect_server import environment, only_classic
 
@@ -114,7 +115,7 @@ def test_no_type_column(spark: SparkSession, folder: Path, capsys: pytest.Captur
         assert capsys.readouterr() == (
             "",
             "spark-cer: [CER_UNKNOWN_TYPE] Line 1, column 28: no event has the type 'SELL': BUY has no type column, so the "
-            "type of all its events is 'BUY'. Name the type column (these could serve: type='type', type='name'), or write "
+            "type of all its events is 'BUY'. Name the type column, which can be --type type or --type name, or write "
             "BUY in the pattern.\n"
             "SELECT NONE FROM BUY WHERE SELL ; BUY WITHIN 5 [t]\n"
             "                           ^\n",
@@ -192,11 +193,44 @@ REFUSED = {
     ),
     "no parameter": (
         ["run", "query.ceql", "trades.csv"],
-        '[CER_PARAMETER] Line 3, column 18: the parameter :least has no value. Give it one with params={"least": …}.\n'
+        "[CER_PARAMETER] Line 3, column 18: the parameter :least has no value. Give it one with --param least=….\n"
         "FILTER x[price > :least]\n"
         "                 ^",
     ),
+    "another parameter": (
+        ["run", "query.ceql", "trades.csv", "--param", "least=1", "--param", "most=2"],
+        "[CER_PARAMETER] --param has 'most', but the query has no parameter :most. Its parameters are :least.",
+    ),
+    "another time": (
+        ["run", "query.ceql", "trades.csv", "--param", "least=1", "--time", "ts"],
+        "[CER_UNKNOWN_COLUMN] --time ts is not a column. The columns are type, t, name, price.",
+    ),
 }
+
+SPELLED = {
+    "[CER_NO_TIME] Name the column, which can be time='ts' or time='day'.": (
+        "[CER_NO_TIME] Name the column, which can be --time ts or --time day."
+    ),
+    "[CER_SEVERAL_STREAMS] Line 1, column 21: FROM names several inputs, but the query is applied to one DataFrame. "
+    'Give each input its own: cer(query).over({"Buys": …, "Sells": …}).\nSELECT': (
+        "[CER_SEVERAL_STREAMS] Line 1, column 21: FROM names several inputs, but the query is given one. "
+        "Write Buys=FILE, Sells=FILE.\nSELECT"
+    ),
+    "[CER_UNKNOWN_STREAM] Line 1, column 21: FROM names Sells, but over() has no DataFrame for it.": (
+        "[CER_UNKNOWN_STREAM] Line 1, column 21: FROM names Sells, but there is no file for it."
+    ),
+    "[CER_WINDOW_DECREASES] Order the events by that column (time=...), or limit the window.": (
+        "[CER_WINDOW_DECREASES] Order the events by that column (--time), or limit the window."
+    ),
+    "[CER_UNKNOWN_COLUMN] Line 1, column 10: 'prize' is not a column.\nFILTER x[type='a' AND prize > 1]": None,
+    "[CER_TYPE_MISMATCH] Line 1, column 10: the condition 'type='a' || 'b'' is STRING, but it must be BOOLEAN.": None,
+    "There is no file time='x'.": None,
+}
+
+
+@pytest.mark.parametrize("message", list(SPELLED))
+def test_hints_for_the_command_line(message: str) -> None:
+    assert for_command_line(message) == (SPELLED[message] or message)
 
 
 @only_classic

@@ -182,12 +182,12 @@ def test_a_stream_is_the_batch_with_a_restart(spark: SparkSession, twitter: Data
         ),
         (
             "array(x.id) = y.tweet_id",
-            "[CER_TYPE_MISMATCH] Line 1, column 48: Spark SQL cannot compare these: "
-            "'array(x.id)' is ARRAY<BIGINT> and 'y.tweet_id' is BIGINT.",
+            "[CER_TYPE_MISMATCH] Line 1, column 48: Spark SQL cannot compare "
+            "'array(x.id)', which is ARRAY<BIGINT>, with 'y.tweet_id', which is BIGINT.",
         ),
         (
             "y[x.id + id]",
-            "[CER_TYPE_MISMATCH] Line 1, column 50: the condition 'x.id + id' is BIGINT, and must be BOOLEAN.",
+            "[CER_TYPE_MISMATCH] Line 1, column 50: the condition 'x.id + id' is BIGINT, but it must be BOOLEAN.",
         ),
     ],
 )
@@ -233,7 +233,7 @@ def test_a_snapshot_of_a_batch_and_of_a_running_query(spark: SparkSession, twitt
 
 
 def test_a_snapshot_that_cannot_be(twitter: DataFrame) -> None:
-    with pytest.raises(AnalysisException, match="the query needs WITHIN about the time column"):
+    with pytest.raises(AnalysisException, match="the query needs WITHIN over the time column"):
         cer("SELECT * FROM S WHERE T ; R", time="pos").snapshot(twitter)
     with pytest.raises(PySparkTypeError, match="takes a time or a number as at, not list"):
         cer("SELECT * FROM S WHERE T ; R", time="pos").snapshot(twitter, at=[1])

@@ -72,8 +72,8 @@ def test_a_server_older_than_the_client(
     with pytest.raises(AnalysisException) as caught:
         _connect.transform(dict.fromkeys(inputs, trades), QUERY, options)
     assert str(caught.value) == (
-        f"[CER_OLD_SERVER] The spark-cer on the Spark Connect server does not know {what}: "
-        "put the jar of the client's version on the server."
+        f"[CER_OLD_SERVER] The spark-cer on the Spark Connect server does not know {what}. "
+        "Put the jar of the client's version on the server."
     )
 
 

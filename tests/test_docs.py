@@ -116,6 +116,17 @@ def test_fences_are_all_named() -> None:
         assert all(re.match(r"\w", fence) for fence in opened), name
 
 
+def test_an_event_can_be_followed_in_seven_files() -> None:
+    page = (ROOT / "docs/internals.md").read_text(encoding="utf-8")
+    section = page.split("## Follow an event\n")[1].split("\n## ")[0]
+    steps = [re.findall(r"`(jvm/[^`]+\.scala)`", row) for row in re.findall(r"^\| \d .*$", section, re.MULTILINE)]
+    assert 1 <= len(steps) <= 7
+    for files in steps:
+        assert files
+        for file in files:
+            assert len((ROOT / file).read_text(encoding="utf-8").splitlines()) <= 300, file
+
+
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     done = subprocess.run(

@@ -34,14 +34,14 @@ CASES = {
     ),
     "misspelt variable": (
         "SELECT * FROM S WHERE (SELL AS sold ; BUY) FILTER sole[price > 20] WITHIN 30 [t]",
-        "[CER_UNKNOWN_VARIABLE] Line 1, column 51: FILTER names 'sole', but the formula before it binds only BUY, SELL, sold."
-        " Did you mean 'sold'?\n"
+        "[CER_UNKNOWN_VARIABLE] Line 1, column 51: FILTER names 'sole', which is not a variable of the pattern before it. "
+        "Its variables are BUY, SELL, sold. Did you mean 'sold'?\n"
         "SELECT * FROM S WHERE (SELL AS sold ; BUY) FILTER sole[price > 20] WITHIN 30 [t]\n"
         "                                                  ^",
     ),
     "not a condition": (
         "SELECT * FROM S WHERE A FILTER A[price + 1] WITHIN 30 [t]",
-        "[CER_TYPE_MISMATCH] Line 1, column 34: the condition 'price + 1' is DOUBLE, and must be BOOLEAN.\n"
+        "[CER_TYPE_MISMATCH] Line 1, column 34: the condition 'price + 1' is DOUBLE, but it must be BOOLEAN.\n"
         "SELECT * FROM S WHERE A FILTER A[price + 1] WITHIN 30 [t]\n"
         "                                 ^",
     ),
@@ -60,7 +60,8 @@ CASES = {
     ),
     "no time": (
         "SELECT * FROM S WHERE A ; B",
-        "[CER_NO_TIME] No time column is given and the events have no watermark. These could serve: time='t', time='price'.",
+        "[CER_NO_TIME] No time column is given, and the events have no watermark. Name the column that has the time of the "
+        "events, which can be time='t' or time='price'.",
     ),
     "colliding names": (
         "SELECT * FROM S WHERE SELL AS Start WITHIN 30 [t]",
@@ -93,12 +94,14 @@ def test_seconds_need_a_timestamp(trades: DataFrame) -> None:
 
 def test_no_time_where_several_columns_could_serve(spark: SparkSession) -> None:
     for columns, hint in {
-        "type STRING, price DOUBLE, ts TIMESTAMP, day DATE": "These could serve: time='ts', time='day', time='price'.",
-        "type STRING, id STRING": "No column has a type that could serve (a timestamp, a date or a number).",
+        "type STRING, price DOUBLE, ts TIMESTAMP, day DATE, late BOOLEAN": (
+            "Name the column that has the time of the events, which can be time='ts' or time='day'."
+        ),
+        "type STRING, id STRING": "No column has a type that can be a time: a timestamp, a date or a number.",
     }.items():
         with pytest.raises(AnalysisException) as caught:
             spark.createDataFrame([], columns).transform(cer("SELECT * FROM S WHERE A ; B"))
-        assert str(caught.value) == f"[CER_NO_TIME] No time column is given and the events have no watermark. {hint}"
+        assert str(caught.value) == f"[CER_NO_TIME] No time column is given, and the events have no watermark. {hint}"
 
 
 def test_a_time_column_that_is_not_there(trades: DataFrame) -> None:

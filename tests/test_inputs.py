@@ -98,22 +98,22 @@ REFUSED = {
     ),
     "a missing name": (
         {"Buys": "buys"},
-        "[CER_UNKNOWN_STREAM] Line 1, column 21: FROM names Sells, and over() has no DataFrame for it.\n"
+        "[CER_UNKNOWN_STREAM] Line 1, column 21: FROM names Sells, but over() has no DataFrame for it.\n"
         "SELECT * FROM Buys, Sells WHERE (Sells AS s ; Buys AS b) WITHIN 30 [t]\n"
         "                    ^",
     ),
     "columns of different types": (
         {"Buys": "buys", "Sells": "odd"},
-        "[CER_TYPE_MISMATCH] The column 'price' is DOUBLE in Buys and STRING in Sells: cast one of them, or give it another name.",
+        "[CER_TYPE_MISMATCH] The column 'price' is DOUBLE in Buys and STRING in Sells. Cast one of them, or give it another name.",
     ),
     "no time in one of them": (
         {"Buys": "buys", "Sells": "timeless"},
-        "[CER_UNKNOWN_COLUMN] 't', the time of the events, is not a column of Sells. Its columns are ts, id.",
+        "[CER_UNKNOWN_COLUMN] The time column 't' is not a column of Sells. Its columns are ts, id.",
     ),
     "a batch and a stream": (
         {"Buys": "buys", "Sells": "stream"},
-        "[CER_UNSUPPORTED] Sells is a stream and Buys is a batch, and all inputs must be of one kind: "
-        "read Buys with spark.readStream too, or both with spark.read.",
+        "[CER_UNSUPPORTED] Sells is a stream and Buys is a batch, but all inputs must be of one kind. "
+        "Read Buys with spark.readStream too, or both with spark.read.",
     ),
 }
 
@@ -138,7 +138,7 @@ def test_a_type_column_that_is_no_string(buys: DataFrame, sells: DataFrame) -> N
     for query in (cer(QUERY, type="type"), cer(QUERY.replace("Sells AS s", "SELL AS s"))):
         with pytest.raises(AnalysisException) as caught:
             query.over(inputs)
-        assert str(caught.value) == "[CER_TYPE_MISMATCH] The type column 'type' of Sells is INT, and must be STRING."
+        assert str(caught.value) == "[CER_TYPE_MISMATCH] The type column 'type' of Sells is INT, but it must be STRING."
     assert pairs(cer(QUERY).over(inputs)) == {("s1", "b1"), ("s2", "b3")}  # `type` is not the type column here
 
 
@@ -148,14 +148,14 @@ def test_watermarks_must_agree(spark: SparkSession) -> None:
     with pytest.raises(AnalysisException) as caught:
         query.over({"A": rate.withWatermark("timestamp", "1 second"), "B": rate})
     assert str(caught.value) == (
-        "[CER_WATERMARK] A has a watermark on 'timestamp' and B has none: add B.withWatermark(\"timestamp\", …)."
+        "[CER_WATERMARK] A has a watermark on 'timestamp' and B has none. Add B.withWatermark(\"timestamp\", …)."
     )
     other = rate.withColumnRenamed("timestamp", "ts").withWatermark("ts", "1 second")
     with pytest.raises(AnalysisException) as caught:
         query.over({"A": rate.withWatermark("timestamp", "1 second"), "B": other})
     assert str(caught.value) == (
-        "[CER_WATERMARK] The watermark of A is on 'timestamp' and that of B on 'ts', and events are merged by one time column: "
-        "rename one of them."
+        "[CER_WATERMARK] The watermark of A is on 'timestamp' and that of B is on 'ts', but events are merged by one time "
+        "column. Rename one of them."
     )
 
 
@@ -163,8 +163,8 @@ def test_one_dataframe_is_not_several_streams(trades: DataFrame) -> None:
     with pytest.raises(AnalysisException) as caught:
         trades.transform(cer(QUERY))
     assert str(caught.value) == (
-        "[CER_SEVERAL_STREAMS] Line 1, column 21: FROM names several streams, and this is one DataFrame. "
-        'Give each its own: cer(query).over({"Buys": …, "Sells": …}).\n'
+        "[CER_SEVERAL_STREAMS] Line 1, column 21: FROM names several inputs, but the query is applied to one DataFrame. "
+        'Give each input its own: cer(query).over({"Buys": …, "Sells": …}).\n'
         f"{QUERY}\n"
         "                    ^"
     )

@@ -101,7 +101,7 @@ def test_several_inputs(events: DataFrame) -> None:
 
 def test_a_type_column_of_another_case(events: DataFrame) -> None:
     named = events.withColumnRenamed("type", "Type")
-    with pytest.raises(AnalysisException, match=r"^\[CER_UNKNOWN_TYPE\] .*these could serve: type='Type', type='a'"):
+    with pytest.raises(AnalysisException, match=r"^\[CER_UNKNOWN_TYPE\] .*which can be type='Type' or type='a'"):
         named.transform(cer(QUERY, time="T"))
     assert named.transform(cer(QUERY, time="T", type="Type")).count() == 1
 

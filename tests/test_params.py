@@ -85,31 +85,31 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "unused": (
         "SELECT * FROM S WHERE A FILTER A[price > :least] WITHIN 9 [t]",
         {"least": 1, "most": 2},
-        "[CER_PARAMETER] params has 'most', but the query has no :most. Its parameters are :least.",
+        "[CER_PARAMETER] params has 'most', but the query has no parameter :most. Its parameters are :least.",
     ),
     "unused by all": (
         "SELECT * FROM S WHERE A WITHIN 9 [t]",
         {"most": 2},
-        "[CER_PARAMETER] params has 'most', but the query has no :most. It has no parameters.",
+        "[CER_PARAMETER] params has 'most', but the query has no parameters.",
     ),
     "no number": (
         "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n",
         {"n": "ten"},
-        "[CER_PARAMETER] Line 1, column 45: LIMIT and WITHIN take a number, and :n is 'ten', STRING.\n"
+        "[CER_PARAMETER] Line 1, column 45: LIMIT and WITHIN take a number, but the parameter :n is 'ten', which is STRING.\n"
         "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n\n"
         "                                            ^",
     ),
     "no whole number": (
         "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n",
         {"n": 1.5},
-        "[CER_PARAMETER] Line 1, column 45: LIMIT takes a whole number from 1, and :n is 1.5.\n"
+        "[CER_PARAMETER] Line 1, column 45: LIMIT takes a whole number, 1 or more, but the parameter :n is 1.5.\n"
         "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n\n"
         "                                            ^",
     ),
     "negative": (
         "SELECT * FROM S WHERE A WITHIN :n [t]",
         {"n": -1},
-        "[CER_PARAMETER] Line 1, column 33: a window is not negative, and :n is -1.\n"
+        "[CER_PARAMETER] Line 1, column 33: a window cannot be negative, but the parameter :n is -1.\n"
         "SELECT * FROM S WHERE A WITHIN :n [t]\n"
         "                                ^",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -89,10 +90,57 @@ def test_times_are_shown_as_spark_shows_them(spark: SparkSession) -> None:
     by_time = plot.timeline(events.transform(cer("SELECT * FROM S WHERE A ; B", time="ts")))
     assert values(by_time, "match")[0]["start"] == "2026-03-02T09:00:00"
     assert by_time.to_dict()["layer"][1]["encoding"]["x"]["type"] == "temporal"
+    for layer in by_time.to_dict()["layer"]:
+        assert layer["encoding"]["x"]["title"] == "2026-03-02"
+        assert layer["encoding"]["x"]["axis"]["format"]["hours"] == "%H:%M"
+    assert {"field": "end", "format": "%Y-%m-%d %H:%M:%S", "type": "temporal"} in by_time.to_dict()["layer"][0][
+        "encoding"
+    ]["tooltip"]
     by_day = plot.timeline(
         events.selectExpr("type", "DATE(ts) AS d").transform(cer("SELECT * FROM S WHERE B", time="d"))
     )
     assert values(by_day, "event")[0]["time"] == "2026-03-02T00:00:00"
+
+
+def labels(chart: Any, path: Path) -> list[str]:
+    """The labels and the title of the time axis."""
+    chart.save(path)
+    axis = path.read_text(encoding="utf-8").split('aria-label="X-axis', 1)[1].split('aria-label="', 1)[0]
+    return re.findall(r"<text[^>]*>([^<]+)</text>", axis)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "shown"),
+    [
+        (datetime(2026, 3, 2, 0, 14), datetime(2026, 3, 2, 0, 31), ["00:15", "00:20", "00:25", "00:30", "2026-03-02"]),
+        (
+            datetime(2026, 3, 2, 9),
+            datetime(2026, 3, 2, 21, 30),
+            ["09:00", "12:00", "15:00", "18:00", "21:00", "2026-03-02"],
+        ),
+        (
+            datetime(2026, 3, 2, 22, 50),
+            datetime(2026, 3, 3, 0, 40),
+            ["23:00", "23:15", "23:30", "23:45", "Mar 03", "00:15", "00:30", "2026-03-02 to 2026-03-03"],
+        ),
+        (
+            datetime(2026, 3, 2, 18),
+            datetime(2026, 3, 5, 6),
+            ["Mar 03", "12:00", "Mar 04", "12:00", "Mar 05", "2026-03-02 to 2026-03-05"],
+        ),
+        (
+            datetime(2025, 11, 20),
+            datetime(2026, 3, 10),
+            ["Dec 2025", "Jan 2026", "Feb 2026", "Mar 2026", "2025-11-20 to 2026-03-10"],
+        ),
+    ],
+)
+def test_hours_are_counted_to_24_and_days_are_named(
+    spark: SparkSession, tmp_path: Path, start: datetime, end: datetime, shown: list[str]
+) -> None:
+    events = spark.createDataFrame([("A", start), ("B", end)], "type STRING, ts TIMESTAMP")
+    chart = plot.timeline(events.transform(cer("SELECT * FROM S WHERE A ; B", time="ts")))
+    assert labels(chart, tmp_path / "matches.svg") == shown
 
 
 def test_what_cannot_be_drawn_gets_a_sentence(trades: DataFrame, spark: SparkSession, tmp_path: Path) -> None:

@@ -69,6 +69,14 @@ def test_a_query_may_end_with_a_semicolon(spark: SparkSession) -> None:
             ],
         ),
         (
+            "WITHIN 9 [n]",
+            [
+                "a batch runs in parallel by slices of time, if n is the time column",
+                "a stream runs on one task: PARTITION BY makes it parallel",
+                "a stream with a watermark forgets a key when its window has passed, if n is the time column",
+            ],
+        ),
+        (
             "PARTITION BY [k] WITHIN :n EVENTS CONSUME BY ANY",
             [
                 "one task reads all events, because CONSUME BY ANY puts all of them in order",

@@ -57,6 +57,14 @@ def test_a_stream(spark: SparkSession, trades: DataFrame, tmp_path: Path) -> Non
     assert grouped(spark.table("match_rows")) == FOUND
 
 
+def test_a_batch_has_no_late_events(trades: DataFrame) -> None:
+    """The same query on a batch and a stream: the columns are the same."""
+    plain, late = trades.transform(cer(QUERY)), trades.transform(cer(QUERY, late="rows"))
+    assert late.columns == [*plain.columns, "late"]
+    assert late.where("late IS NOT NULL").count() == 0
+    assert grouped(rows(late)) == FOUND
+
+
 def test_time_decides_not_the_order_of_variables(trades: DataFrame) -> None:
     found = rows(trades.transform(cer("SELECT y, x FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 10 [t]")))
     assert [(r.variable, r.t) for r in found.orderBy("position").where("id IN ('a', 'b')").collect()] == [

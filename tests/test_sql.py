@@ -63,11 +63,11 @@ def test_an_error_is_the_same_as_in_python(
 def test_errors_of_the_call(spark: SparkSession, events: str) -> None:
     for call, text in {
         f"cer({events}, 'SELECT * FROM S WHERE A', tiem => 't')": (
-            "[CER_SQL] 'tiem' is not an option; the options are idle, late, order, params, snapshots, time, type."
+            "[CER_SQL] 'tiem' is not an option. The options are idle, late, order, params, snapshots, time, type."
         ),
         f"cer({events}, 'SELECT * FROM S WHERE A', time => 't', params => map(1, 20))": (
             "[CER_SQL] params is a struct or a map with string keys, such as named_struct('least', 20) or "
-            "map('least', 20), and its keys are INT."
+            "map('least', 20), but its keys are INT."
         ),
     }.items():
         with pytest.raises(AnalysisException) as caught:

@@ -41,7 +41,7 @@ def refused(call: Any, *arguments: Any, **named: Any) -> str:
 
 NO_FAILURE = (
     "[CER_UNKNOWN_TYPE] Line 1, column 23: no event has the type 'failure': L has no type column, so the type of all its "
-    "events is 'L'. Name the type column (these could serve: type='result', type='user'), or write L in the pattern.\n"
+    "events is 'L'. Name the type column, which can be type='result' or type='user', or write L in the pattern.\n"
     f"{LOGINS}\n"
     "                      ^"
 )
@@ -59,7 +59,7 @@ def test_no_column_could_be_the_type(logins: DataFrame) -> None:
     query = "SELECT * FROM Logins WHERE Logins : NOT(Login) WITHIN 9 [t]"
     assert refused(cer(query), logins.select("t")) == (
         "[CER_UNKNOWN_TYPE] Line 1, column 41: no event has the type 'Login': Logins has no type column, so the type of all "
-        "its events is 'Logins'. Write Logins in the pattern; no column is a STRING and could be the type column. "
+        "its events is 'Logins'. Write Logins in the pattern; no column is a STRING and can be the type column. "
         "Did you mean 'Logins'?\n"
         f"{query}\n"
         "                                        ^"
@@ -78,7 +78,7 @@ def test_the_name_of_from_is_every_event(payments: DataFrame) -> None:
     assert times(payments.transform(cer(mixed))) == {(1, 3)}
     assert refused(cer(mixed, type=None), payments).startswith(
         "[CER_UNKNOWN_TYPE] Line 1, column 25: no event has the type 'card': Tx has no type column, so the type of all its "
-        "events is 'Tx'. Name the type column (these could serve: type='type'), or write Tx in the pattern.\n"
+        "events is 'Tx'. Name the type column, which can be type='type', or write Tx in the pattern.\n"
     )
 
 
@@ -98,8 +98,8 @@ def test_a_stream(spark: SparkSession, payments: DataFrame, tmp_path: Path) -> N
     assert sorted(spark.table("every_payment").collect()) == sorted(payments.transform(cer(PAIRS)).collect())
     assert refused(cer(PAIRS.replace("Tx AS a", "card AS a"), type=None), stream).startswith("[CER_UNKNOWN_TYPE] ")
     assert refused(cer(PAIRS).validate, stream, types=True) == (
-        "[CER_UNSUPPORTED] To find the types that never occur all events are read, and these are a stream: "
-        "give a batch of them."
+        "[CER_UNSUPPORTED] To find the types that never occur, all events are read, but these are a stream. "
+        "Give a batch of events."
     )
 
 
@@ -157,19 +157,19 @@ NEVER: dict[str, tuple[str, dict[str, Any], str]] = {
         "S>offer",
         {},
         "no event has the type 'offer': S has no type column, so the type of all its events is 'S'. "
-        "Name the type column (these could serve: type='note'), or write S in the pattern.",
+        "Name the type column, which can be type='note', or write S in the pattern.",
     ),
     "no input has a type column": (
         "offer",
         {"type": None},
         "no event has the type 'offer': B, S have no type column, so the type of an event is the name of its input. "
-        "Name the type column (these could serve: type='type', type='note'), or write B or S in the pattern.",
+        "Name the type column, which can be type='type' or type='note', or write B or S in the pattern.",
     ),
     "the name of another input": (
         "B>S",
         {},
         "no event has the type 'S': B has no type column, so the type of all its events is 'B'. "
-        "Name the type column (these could serve: type='type'), or write B in the pattern.",
+        "Name the type column, which can be type='type', or write B in the pattern.",
     ),
 }
 

@@ -86,7 +86,7 @@ def test_a_schema_for_what_values_do_not_tell(spark: SparkSession) -> None:
 
 
 def test_errors_are_those_of_cer(spark: SparkSession) -> None:
-    with pytest.raises(AnalysisException, match=r"^\[CER_NO_TIME\] .*These could serve: time='t'\.$"):
+    with pytest.raises(AnalysisException, match=r"^\[CER_NO_TIME\] .*which can be time='t'\.$"):
         run("SELECT * FROM S WHERE A", [{"type": "A", "t": 1}])
 
 

@@ -111,9 +111,9 @@ def test_errors_are_of_pyspark(spark: SparkSession, net: views.Views) -> None:
     assert "\n" not in str(wrong.value).strip()
     with pytest.raises(AnalysisException, match="There is already a table or view 'M'"):
         net.create_table("M", "t TIMESTAMP", time="t", length=60)
-    with pytest.raises(AnalysisException, match="the column 'loss' is STRING in the rows and INT in the table"):
+    with pytest.raises(AnalysisException, match="The column 'loss' is STRING in the rows and INT in the table M"):
         net.append("M", losses(spark, {0: 1}).selectExpr("t", "src", "dest", "'1' AS loss"))
-    with pytest.raises(AnalysisException, match="'soon' is no time"):
+    with pytest.raises(AnalysisException, match="'soon' is not a time"):
         net.drop_parts("M", before="soon")
     with pytest.raises(PySparkTypeError, match="A time is a datetime or a str, not float"):
         net.drop_parts("M", before=1.0)  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ from pyspark.sql.types import StructType
 
 import spark_cer
 from spark_cer import Cer, cer
+from spark_cer._hints import for_command_line
 from spark_cer._not_given import NOT_GIVEN
 
 _FORMATS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
@@ -59,13 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _words(problem: Exception) -> str:
-    """The message. For a failed stream, the cause without the plan of the stream."""
+    """The message, with hints for the command line. For a failed stream, the cause without the plan of the stream."""
     text = str(problem)
     if isinstance(problem, StreamingQueryException):
         text = re.sub(
             r"^\[STREAM_FAILED\].*? terminated with exception: ", "", text.split("\n=== Streaming Query ===")[0]
         )
-    return re.sub(r" SQLSTATE: \w+$", "", text)
+    return for_command_line(re.sub(r" SQLSTATE: \w+$", "", text))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -157,7 +158,7 @@ def _show_missing_types(query: Cer, frames: dict[str, DataFrame]) -> None:
 
 def _explain(query: Cer) -> None:
     _quiet_session()
-    query.explain()
+    print(query.plan.replace("idle='7 days'", "the option idle of Python and SQL"))
 
 
 def _check(query: Cer, options: argparse.Namespace) -> None:

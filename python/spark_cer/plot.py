@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 _EVENTS = 5_000
 _WIDTH = 620
 
+# Labels of a time axis, by the largest unit of time that begins there. Spark writes hours from 0 to 23.
+_LABELS = {
+    "milliseconds": "%H:%M:%S.%L",
+    "seconds": "%H:%M:%S",
+    **dict.fromkeys(("minutes", "hours"), "%H:%M"),
+    **dict.fromkeys(("day", "date", "week"), "%b %d"),
+    **dict.fromkeys(("month", "quarter", "year"), "%b %Y"),
+}
+_TIMESTAMP = "%Y-%m-%d %H:%M:%S"
+
 
 def timeline(matches: DataFrame, *, time: str | None = None, limit: int = 50) -> altair.FacetChart | altair.LayerChart:
     """Draws matches on a time axis. Each match is a line from its start to its end, with its events as points. Matches
@@ -71,27 +81,35 @@ def timeline(matches: DataFrame, *, time: str | None = None, limit: int = 50) ->
         for row in found.events
     ]
     base = alt.Chart()
-    x = alt.Scale(padding=12, zero=False, nice=False)
+    x: dict[str, Any] = {
+        "title": _days(found.spans) if axis == "T" else None,
+        "scale": alt.Scale(padding=12, zero=False, nice=False),
+        "axis": alt.Axis(titleFontWeight="normal", **({"format": _LABELS, "tickCount": 6} if axis == "T" else {})),
+    }
+
+    def tooltip(name: str) -> Any:
+        return alt.Tooltip(f"{name}:{axis}", **({"format": _TIMESTAMP} if axis == "T" else {}))
+
     y = alt.Y("match:O", title=None if keys else "match", axis=alt.Axis(grid=False))
     lines = (
         base.transform_filter(alt.datum.kind == "match")
         .mark_rule(strokeWidth=5, opacity=0.25, strokeCap="round", color="#3f6ad8")
         .encode(
-            x=alt.X(f"start:{axis}", title=None, scale=x),
+            x=alt.X(f"start:{axis}", **x),
             x2="end",
             y=y,
-            tooltip=["match:O", f"start:{axis}", f"end:{axis}"],
+            tooltip=["match:O", tooltip("start"), tooltip("end")],
         )
     )
     points = (
         base.transform_filter(alt.datum.kind == "event")
         .mark_point(filled=True, size=60, opacity=1, stroke="white", strokeWidth=0.8)
         .encode(
-            x=alt.X(f"time:{axis}", title=None, scale=x),
+            x=alt.X(f"time:{axis}", **x),
             y=y,
             color=alt.Color("variable:N", title=None),
             shape=alt.Shape("variable:N", title=None),
-            tooltip=["variable:N", f"time:{axis}", "event:N", "match:O"],
+            tooltip=["variable:N", tooltip("time"), "event:N", "match:O"],
         )
     )
     title = alt.TitleParams(_title(len(found.spans), found.cut, keys), anchor="start", fontSize=13)
@@ -141,7 +159,7 @@ def throughput(query: StreamingQuery) -> altair.VConcatChart:
                     "batch:O",
                     "metric:N",
                     alt.Tooltip("value:Q", format=",.0f"),
-                    alt.Tooltip("time:T", format="%c"),
+                    alt.Tooltip("time:T", format=_TIMESTAMP),
                 ],
             )
         )
@@ -214,6 +232,15 @@ def _title(drawn: int, cut: bool, keys: list[str]) -> str:
         count = f"The first {count}"
     by = f", by {', '.join(keys)}" if keys else ""
     return count + by + ("; there is more than is drawn" if cut else "")
+
+
+def _days(spans: list[Row]) -> str | None:
+    """The day or days of the matches, because the labels of an axis may show the time alone."""
+    if not spans:
+        return None
+    first, last = min(row.start for row in spans), max(row.end for row in spans)
+    days = [f"{day:%Y-%m-%d}" for day in (first, last)]
+    return days[0] if days[0] == days[1] else f"{days[0]} to {days[1]}"
 
 
 def _json(value: Any) -> Any:

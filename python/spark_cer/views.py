@@ -96,8 +96,9 @@ class Views:
         """Drops the parts that end before a time. Raises an error that lists the dependent parts if a view needs them
         for a part that has yet to be computed or recomputed.
 
-        :param cascade: whether to drop the parts of these views too, which then start again at the first part that can
-            be computed
+        :param cascade: whether to drop the parts of these views too. They lose the parts that need the dropped
+            ones, and all earlier parts. A view whose next part then cannot be computed loses all its parts, and
+            starts again at the first part that can be computed.
         :return: what was dropped
         """
         return self._names(self._views.dropParts(name, self._timestamp(before), cascade))

@@ -7,7 +7,7 @@ import org.apache.spark.sql.{AnalysisException, DataFrame}
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.testkit.Network
 
-/** Tables and views as Delta reads them, against what they are. */
+/** Tables and views that are read as Delta tables have the same rows. */
 class DeltaSuite extends SparkSuite {
   private def rows(df: DataFrame): Seq[String] =
     df.select(df.columns.sorted.map(df(_)).toIndexedSeq: _*).collect().map(_.toString).sorted.toSeq
@@ -69,7 +69,7 @@ class DeltaSuite extends SparkSuite {
     val v = network(root)
     minutes(v, 1 to 11)
     (0 to 9).foreach(n => Files.delete(Paths.get(root, "M", "_delta_log", f"$n%020d.json")))
-    // In the catalog, and not in the log.
+    // The catalog has this part, but the log does not.
     append(v, 12, minute(12))
     val again = Views.open(spark, root)
     again.maintain()
@@ -102,7 +102,9 @@ class DeltaSuite extends SparkSuite {
   test("roll-up is refused") {
     val v = Network.open(spark)
     append(v, 0, minute(0))
-    val e = intercept[AnalysisException](v.rollUp("M", v.timestamp("2015-01-01 01:00:00"), "1 hour"))
-    assert(e.getMessage.contains("Delta"), e.getMessage)
+    assertEquals(
+      intercept[AnalysisException](v.rollUp("M", v.timestamp("2015-01-01 01:00:00"), "1 hour")).getMessage,
+      "[CER_VIEW_CATALOG] M cannot be rolled up if Delta is available in the session: its parts are the partitions of a Delta table, and a file cannot have rows of several partitions."
+    )
   }
 }

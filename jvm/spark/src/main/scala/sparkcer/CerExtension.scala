@@ -4,7 +4,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Plans}
 import org.apache.spark.sql.types.StringType
 
 import sparkcer.internal.bind.{Options, SqlParameters}
@@ -32,14 +32,14 @@ private[sparkcer] object CerExtension {
     (arguments: Seq[Expression]) => build(arguments)
   )
 
-  private val usage =
-    "cer takes a table and a query: SELECT * FROM cer(TABLE(events), 'SELECT * FROM S WHERE A ; B WITHIN 1 minute', time => 'ts')"
-
   private def build(arguments: Seq[Expression]): LogicalPlan = {
     val options = arguments.collect { case NamedArgumentExpression(name, value) => name.toLowerCase -> value }.toMap
     options.keys
       .find(!Names(_))
-      .foreach(n => fail(s"'$n' is not an option; the options are ${Names.toVector.sorted.mkString(", ")}."))
+      .foreach { n =>
+        val known = Names.toVector.sorted.mkString(", ")
+        throw new CerException("CER_SQL.UNKNOWN_OPTION", "name" -> n, "options" -> known)
+      }
     val named = (options - "params").map {
       case (name @ "type", value) if value.foldable && value.eval() == null => name -> null // there is none
       case (name, value)                                                    => name -> text(name, value)
@@ -47,11 +47,11 @@ private[sparkcer] object CerExtension {
     arguments.filterNot(_.isInstanceOf[NamedArgumentExpression]) match {
       case Seq(table: FunctionTableSubqueryArgumentExpression, query) =>
         val late = named.getOrElse("late", "count")
-        if (late != "count" && late != "rows") fail(s"late is 'count' or 'rows', not '$late'.")
-        val events = Bridge.dataFrame(table.plan)
+        if (late != "count" && late != "rows") throw new CerException("CER_SQL.LATE", "value" -> late)
+        val events = Plans.dataFrame(table.plan)
         val params = options.get("params").fold(Map.empty[String, Any])(SqlParameters(events, _))
-        Bridge.planOf(Cer(events, text("the query", query), Options.named(named, params)))
-      case _ => fail(usage + ".")
+        Plans.planOf(Cer(events, text("the query", query), Options.named(named, params)))
+      case _ => throw new CerException("CER_SQL.USAGE")
     }
   }
 
@@ -59,7 +59,5 @@ private[sparkcer] object CerExtension {
 
   private def text(what: String, e: Expression): String =
     if (e.foldable && e.dataType == StringType) e.eval().toString
-    else fail(s"$what must be a string. $usage.")
-
-  def fail(problem: String): Nothing = throw new CerException("CER_SQL", s"[CER_SQL] $problem")
+    else throw new CerException("CER_SQL.NOT_A_STRING", "argument" -> what)
 }

@@ -12,7 +12,7 @@ import org.apache.spark.sql.connect.ConnectProtoUtils
 import org.apache.spark.sql.connect.planner.SparkConnectPlanner
 import org.apache.spark.sql.connect.plugin.RelationPlugin
 import org.apache.spark.sql.functions.lit
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans}
 import org.apache.spark.sql.types.StringType
 import org.sparkproject.connect.protobuf.{Any => ProtoAny}
 
@@ -64,20 +64,20 @@ private object CerRelationPlugin {
       }
     val inputs = message.getReferencesList.asScala.toVector.map { reference =>
       val input = reference.getSubqueryAlias
-      input.getAlias -> Bridge.dataFrame(planner.session, planner.transformRelation(input.getInput))
+      input.getAlias -> Plans.dataFrame(planner.session, planner.transformRelation(input.getInput))
     }
     (call.getFunctionName, unnamed, inputs) match {
       case ("cer", Vector(query), Vector(("", events))) =>
-        Bridge.planOf(Cer(events, text("query", query), optionsOf(named.toMap)))
+        Plans.planOf(Cer(events, text("query", query), optionsOf(named.toMap)))
       case ("cer", Vector(query), several) if several.nonEmpty && several.forall(_._1.nonEmpty) =>
-        Bridge.planOf(Cer.over(several.toMap, text("query", query), optionsOf(named.toMap)))
+        Plans.planOf(Cer.over(several.toMap, text("query", query), optionsOf(named.toMap)))
       case ("snapshot", Vector(query), given) if given.nonEmpty =>
         val (own, others) = named.toMap.partition(o => Set("at", "checkpoint")(o._1))
         val options = optionsOf(others)
         val text = this.text("query", query)
         val events = merged(given, text, options)
-        val at = own.get("at").map(Bridge.column)
-        Bridge.planOf(own.get("checkpoint") match {
+        val at = own.get("at").map(Columns.column)
+        Plans.planOf(own.get("checkpoint") match {
           case Some(path) => Snapshot.stream(events, text, options, at, this.text("checkpoint", path))
           case None       => Snapshot.batch(events, text, options, at)
         })
@@ -88,7 +88,7 @@ private object CerRelationPlugin {
       case ("explain", Vector(query), Vector()) => row(planner, PythonEntry.explain(text("query", query)))
       case ("svg", Vector(query), Vector())     => row(planner, PythonEntry.svg(text("query", query)))
       case ("mermaid", Vector(query), Vector()) => row(planner, PythonEntry.mermaid(text("query", query)))
-      case _                                    => newer("this kind of query")
+      case _                                    => throw new CerException("CER_OLD_SERVER.FUNCTION")
     }
   }
 
@@ -96,17 +96,17 @@ private object CerRelationPlugin {
     if (inputs.head._1.isEmpty) inputs.head._2 else Cer.merged(inputs.toMap, query, options)
 
   private def row(planner: SparkConnectPlanner, text: String): LogicalPlan =
-    Bridge.planOf(planner.session.range(1).select(lit(text).as("text")))
+    Plans.planOf(planner.session.range(1).select(lit(text).as("text")))
 
   private def optionsOf(all: Map[String, Expression]): Options = {
     val (params, named) = all.partition(_._1.startsWith(Param))
-    named.keys.find(!Options.Names(_)).foreach(name => newer(s"the option '$name'"))
+    named.keys.find(!Options.Names(_)).foreach(n => throw new CerException("CER_OLD_SERVER.OPTION", "option" -> n))
     Options.named(
       named.map {
         case (name @ "type", Literal(null, _)) => name -> null
         case (name, value)                     => name -> text(name, value)
       },
-      params.map { case (name, value) => name.stripPrefix(Param) -> Bridge.column(value) }
+      params.map { case (name, value) => name.stripPrefix(Param) -> Columns.column(value) }
     )
   }
 
@@ -114,12 +114,6 @@ private object CerRelationPlugin {
 
   private def text(what: String, e: Expression): String = e match {
     case Literal(value, StringType) => value.toString
-    case _                          => newer(s"${e.dataType.sql} as $what")
+    case _                          => throw new CerException("CER_OLD_SERVER.VALUE", "type" -> e.dataType.sql, "argument" -> what)
   }
-
-  /** The client sends what this jar does not know. */
-  private def newer(what: String): Nothing = throw new CerException(
-    "CER_OLD_SERVER",
-    s"[CER_OLD_SERVER] The spark-cer on the Spark Connect server does not know $what: put the jar of the client's version on the server."
-  )
 }

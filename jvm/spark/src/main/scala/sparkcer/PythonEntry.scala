@@ -4,11 +4,10 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{Column, DataFrame}
 
-import sparkcer.TypeColumn
-import sparkcer.engine.evaluate.Program
-import sparkcer.engine.explain.{Diagram, Svg}
 import sparkcer.internal.bind.{Explanation, Options, Types}
 import sparkcer.internal.stream.Snapshot
+import sparkcer.engine.evaluate.Program
+import sparkcer.engine.explain.{Diagram, Svg}
 
 /** What the Python package calls. Null stands for None; parameters are columns that `lit` made of their values. */
 object PythonEntry {
@@ -43,6 +42,6 @@ object PythonEntry {
   def typesMustOccur(df: DataFrame, query: String, options: Options): Unit = Types.mustOccur(df, query, options)
 
   def explain(query: String): String = Explanation(query)
-  def svg(query: String): String = Cer.inWords(Svg(Program(query).cea))
+  def svg(query: String): String = Cer.inWords(Svg(Program(query)))
   def mermaid(query: String): String = Cer.inWords(Diagram.mermaid(Program(query).cea))
 }

@@ -8,18 +8,18 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{CerException, Sessions}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.internal.bind.Durations
-import sparkcer.views.catalog.{CatalogFiles, Definer, Dependencies, Names, Overview, Removed, Table}
+import sparkcer.views.catalog.{CatalogFiles, Dependencies, Overview, PartTime, RemovedFolder, Table}
 import sparkcer.views.delta.DeltaTables
-import sparkcer.views.maintain.{Appender, Maintainer, PartTime, Queries, Retention, RollUp, Sink, Sweeper}
-import sparkcer.views.statement.StatementParser
-import sparkcer.views.store.Storage
+import sparkcer.views.maintain._
+import sparkcer.views.statement.StatementText
+import sparkcer.views.store.{PartColumns, Storage}
 
-/** Tables and views in parts of time, under one folder, and the upkeep of the views.
+/** Tables and views under one folder, which are divided into parts of time, and the maintenance of the views.
   *
   * {{{
   * val v = Views.open(spark, "/data/net")
@@ -31,10 +31,10 @@ import sparkcer.views.store.Storage
   * }}}
   */
 final class Views private (spark: SparkSession, root: Path) {
-  private val hadoop = Bridge.session(spark).sessionState.newHadoopConf()
+  private val hadoop = Sessions.session(spark).sessionState.newHadoopConf()
   private val files = new CatalogFiles(root, hadoop)
   private val storage = new Storage(spark, root)
-  private val queries = new Queries(spark, storage)
+  private val queries = new QueryRunner(spark, storage)
   private val appender = new Appender(files, storage)
   private val delta = new DeltaTables(spark, root, hadoop)
 
@@ -43,7 +43,7 @@ final class Views private (spark: SparkSession, root: Path) {
     * @param schema
     *   the columns, as in `CREATE TABLE`
     * @param time
-    *   the column that says when a row happened: a timestamp, a date, or a number of Unix seconds
+    *   the column with the time of a row: a timestamp, a date, or a number of Unix seconds
     * @param length
     *   of a part, such as `1 minute`
     */
@@ -51,58 +51,47 @@ final class Views private (spark: SparkSession, root: Path) {
     createTable(name, StructType.fromDDL(schema), time, length)
 
   def createTable(name: String, schema: StructType, time: String, length: String): Unit = {
-    Names.check(name)
-    val same = Bridge.sameName(spark)
-    val columns = Names.columns(schema, name, same)
+    NameChecks.check(name)
+    val same = Sessions.sameName(spark)
+    val columns = NameChecks.columns(schema, name, same)
     val column = columns
       .find(f => same(f.name, time))
       .getOrElse(
-        throw ViewsException.catalog(
-          s"The table $name has no column '$time' for the time; its columns are ${columns.fieldNames.mkString(", ")}."
-        )
+        wrong("NO_TIME_COLUMN", "table" -> name, "column" -> time, "columns" -> columns.fieldNames.mkString(", "))
       )
-    if (PartTime.micros(Storage.quoted(column.name), column.dataType).isEmpty)
-      throw ViewsException.catalog(
-        s"The time of $name is the column '${column.name}', which is ${column.dataType.sql}: it must be a timestamp, a date or a whole number of seconds."
-      )
-    val seconds = Durations
-      .ofPart(length)
-      .getOrElse(
-        throw ViewsException.catalog(
-          s"The length of the parts of $name is '$length', which is no whole number of seconds: write '1 minute' or '60'."
-        )
-      )
+    if (PartColumns.micros(column.name, column.dataType).isEmpty)
+      wrong("TIME_TYPE", "table" -> name, "column" -> column.name, "type" -> column.dataType.sql)
+    val seconds = Durations.ofPart(length).getOrElse(wrong("LENGTH", "table" -> name, "length" -> length))
     val table = Table(name, UUID.randomUUID().toString, seconds, columns.json, Some(column.name), None)
     files.commit { (c, _) =>
-      if (c.find(name).isDefined) throw ViewsException.exists(name)
+      c.checkNew(name)
       (c.copy(tables = c.tables :+ table), ())
     }
   }
 
-  /** Runs CREATE VIEW statements, or a query over tables and views. Statements come back as they were executed, in a
-    * column `statement`.
+  /** Runs CREATE VIEW statements, or a query over tables and views. For statements, the result has the statements that
+    * were executed in a column `statement`.
     *
     * @param backfill
-    *   whether views start at the earliest part that is possible, and not at the newest of their sources
+    *   whether views start at the earliest part that can be computed, and not at the newest
     */
   def sql(text: String, backfill: Boolean = false): DataFrame = {
-    val pieces = StatementParser.split(text)
-    if (pieces.isEmpty) throw ViewsException.definition("There is no statement in the text.")
-    if (pieces.forall(_.isView)) {
-      val executed = new Definer(files, queries).create(pieces, backfill)
+    val statements = StatementText.split(text)
+    if (statements.isEmpty) throw new CerException("CER_VIEW_DEFINITION.NO_STATEMENT")
+    if (statements.forall(_.isView)) {
+      val executed = new ViewCreator(files, queries).create(statements, backfill)
       frame(new StructType().add("statement", StringType), executed.map(Row(_)))
-    } else if (pieces.length == 1) queries.adHoc(files.load(), pieces.head.text)
-    else
-      throw ViewsException.definition("Several statements at once are CREATE VIEW statements; run a query by itself.")
+    } else if (statements.length == 1) queries.adHoc(files.load(), statements.head.text)
+    else throw new CerException("CER_VIEW_DEFINITION.SEVERAL")
   }
 
-  /** Adds rows to the parts of a table that they belong to by their time. All parts up to the newest among them are
-    * complete then: the views can use them, and rows that come for them later are late data.
+  /** Appends rows to a table. The time of a row decides which part it belongs to. After that, all parts up to the
+    * newest one of the rows are complete: views can use them, and rows that arrive for them later are late data.
     */
   def append(table: String, rows: DataFrame): Unit = appender.append(table, rows)
 
-  /** Makes all parts of views that can be made, computes anew those whose sources have changed, and tells what was
-    * done. Where Delta is on the session, all tables and views are Delta tables then, as they are now.
+  /** Computes all parts of views that can be computed, recomputes those whose sources have changed, and reports what
+    * was done. If Delta is available in the session, the tables and views are then published as Delta tables.
     */
   def maintain(): DataFrame = {
     val done = new Maintainer(spark, files, storage, queries).run()
@@ -116,7 +105,7 @@ final class Views private (spark: SparkSession, root: Path) {
     )
   }
 
-  /** The rows of a table or a view, with the begin of their part in PART_TIMESTAMP. */
+  /** The rows of a table or a view, with the start of their part in PART_TIMESTAMP. */
   def read(name: String): DataFrame = {
     val table = files.load()(name)
     queries.rows(table, table.parts)
@@ -128,44 +117,42 @@ final class Views private (spark: SparkSession, root: Path) {
     queries.rows(table, Seq(table.part(part).getOrElse(throw PartTime.missing(table, part))))
   }
 
-  /** The rows of the part that begins at or includes a time. */
+  /** The rows of the part that a time belongs to. */
   def read(name: String, part: java.sql.Timestamp): DataFrame = read(name, partAt(name, part))
 
-  /** A time as this session reads it. */
+  /** Parses a time, in the time zone of the session. */
   def timestamp(text: String): java.sql.Timestamp = {
     val zone = DateTimeUtils.getZoneId(spark.conf.get("spark.sql.session.timeZone"))
     DateTimeUtils
       .stringToTimestamp(UTF8String.fromString(text), zone)
       .map(DateTimeUtils.toJavaTimestamp)
-      .getOrElse(throw ViewsException.catalog(s"'$text' is no time; write '2015-01-01 00:00'."))
+      .getOrElse(wrong("NOT_A_TIME", "text" -> text))
   }
 
   private def partAt(name: String, time: java.sql.Timestamp): Long =
     Math.floorDiv(time.getTime, files.load()(name).length * 1000)
 
-  /** What `foreachBatch` of a stream takes: rows go to the parts of a table, and the views are maintained. A part is
-    * complete, and the views see it, when the largest time of the stream is `delay` past its end. Rows that come later
-    * are late data, as with [[append]]; rows for dropped parts are kept aside, see [[aside]].
+  /** A function for `foreachBatch` of a stream. It appends the rows to a table and maintains the views. A part is
+    * complete, and the views see it, when the largest time of the stream is past the end of the part by `delay`. Rows
+    * that arrive later are late data, as in [[append]]. Rows for dropped parts are kept aside, see [[aside]].
     */
-  def sink(table: String, delay: String = "0 seconds"): Sink = {
+  def sink(table: String, delay: String = "0 seconds"): TableSink = {
     val micros = Durations
       .micros(delay)
       .filter(_ >= 0)
-      .getOrElse(
-        throw ViewsException.append(s"The delay '$delay' is no length of time: write '30 seconds'.")
-      )
+      .getOrElse(throw new CerException("CER_VIEW_APPEND.DELAY", "delay" -> delay))
     appender.base(files.load(), table)
-    new Sink(files, storage, appender, table, micros, () => maintain(): Unit)
+    new TableSink(files, storage, appender, table, micros, () => maintain(): Unit)
   }
 
-  /** The rows of a stream that came for parts that had been dropped. */
+  /** The rows of a stream that arrived for parts that had been dropped. */
   def aside(table: String): DataFrame = {
     val t = files.load()(table)
     queries.rows(t, t.aside)
   }
 
-  /** The parts of a table or a view, and the open ones of a stream: their rows, when they were last changed, and what
-    * makes them stale.
+  /** The parts of a table or a view, also the open ones of a stream: the number of rows, when they last changed, and
+    * why the part is stale.
     */
   def parts(name: String): DataFrame = {
     val t = files.load()(name)
@@ -186,64 +173,64 @@ final class Views private (spark: SparkSession, root: Path) {
     )
   }
 
-  /** Drops the parts that end before a time. They are refused if a view still needs them, unless it is to lose its
-    * parts too and start again.
+  /** Drops the parts that end before a time. It is an error if a view still needs them.
     *
+    * @param cascade
+    *   whether to drop the parts of these views too. They lose the parts that need the dropped ones, and all earlier
+    *   parts. A view whose next part then cannot be computed loses all its parts and starts again.
     * @return
-    *   what was dropped
+    *   the dropped parts of each table and view
     */
   def dropParts(name: String, before: java.sql.Timestamp, cascade: Boolean = false): Seq[String] =
     new Retention(files).drop(name, partAt(name, before), cascade)
 
-  /** Puts the rows of parts that end before a time into files of a greater length each. The parts stay as they are.
+  /** Combines the files of small parts that end before a time. The parts keep their numbers and their rows.
     *
+    * @param length
+    *   the time that the parts in one file cover
     * @return
     *   how many parts were rolled up
     */
   def rollUp(name: String, before: java.sql.Timestamp, length: String): Long = {
-    if (delta.isOn)
-      throw ViewsException.catalog(
-        s"$name is not rolled up where Delta is on the session: its parts are the partitions of a Delta table, and a file has the rows of one."
-      )
+    if (delta.isOn) wrong("ROLL_UP_DELTA", "table" -> name)
     val own = files.load()(name).length
     val seconds = Durations
       .ofPart(length)
       .filter(_ % own == 0)
-      .getOrElse(
-        throw ViewsException.catalog(
-          s"Parts of $name are ${Durations.words(own)}: they can be rolled up to a multiple of that, and '$length' is none."
-        )
-      )
+      .getOrElse(wrong("ROLL_UP_LENGTH", "table" -> name, "own" -> Durations.words(own), "length" -> length))
     new RollUp(files, storage).run(name, partAt(name, before), seconds / own)
   }
 
-  /** Drops a table or a view. It is refused if views are computed from it, unless they go too.
+  /** Drops a table or a view. It is an error if views are computed from it.
     *
+    * @param cascade
+    *   whether to drop these views too
     * @return
-    *   what was dropped
+    *   the names of the dropped tables and views
     */
   def drop(name: String, cascade: Boolean = false): Seq[String] = files.commit { (c, _) =>
     val gone = Dependencies.above(c, c(name).name)
     if (gone.length > 1 && !cascade)
-      throw ViewsException.needed(
-        s"${gone.head} is still needed by ${gone.tail.mkString(", ")}. Drop these first, or all of them with cascade."
-      )
+      throw new CerException("CER_VIEW_NEEDED.TABLE", "name" -> gone.head, "views" -> gone.tail.mkString(", "))
     val (tables, kept) = c.tables.partition(t => gone.contains(t.name))
-    val folders = tables.flatMap(_.pieces.map(p => Removed(p.folder, System.currentTimeMillis())))
+    val folders = tables.flatMap(_.folders.map(f => RemovedFolder(f.path, System.currentTimeMillis())))
     (c.copy(tables = kept, removed = c.removed ++ folders), gone)
   }
 
-  /** All tables and views in words: their lengths and parts, what each view makes next and what it waits for, and which
-    * parts are stale.
+  /** Describes all tables and views: their lengths and parts, which part of each view is computed next and what it
+    * waits for, and which parts are stale.
     */
   def explain(): String = Overview.text(files.load())
 
-  /** Which view is computed from what, as `mermaid` or as `dot`. */
+  /** The graph of which view is computed from which sources, as `mermaid` or `dot`. */
   def diagram(kind: String): String = kind match {
     case "mermaid" => Overview.mermaid(files.load())
     case "dot"     => Overview.dot(files.load())
-    case other     => throw ViewsException.catalog(s"A diagram is 'mermaid' or 'dot', not '$other'.")
+    case other     => wrong("DIAGRAM", "kind" -> other)
   }
+
+  private def wrong(error: String, parameters: (String, String)*): Nothing =
+    throw new CerException(s"CER_VIEW_CATALOG.$error", parameters: _*)
 
   private def frame(schema: StructType, rows: Seq[Row]): DataFrame = spark.createDataFrame(rows.asJava, schema)
 }
@@ -251,7 +238,7 @@ final class Views private (spark: SparkSession, root: Path) {
 object Views {
   def open(spark: SparkSession, root: String): Views = {
     val path = new Path(root)
-    new Views(spark, path.getFileSystem(Bridge.session(spark).sessionState.newHadoopConf()).makeQualified(path))
+    new Views(spark, path.getFileSystem(Sessions.session(spark).sessionState.newHadoopConf()).makeQualified(path))
   }
 
   private val Report = new StructType()

@@ -2,8 +2,8 @@ package sparkcer.views
 
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 
-/** `CREATE VIEW v AS INITIALIZE …` in `spark.sql`, for the views under `spark.cer.views.path`. Every session that starts
-  * with the jar on its class path has it, because META-INF/services names it.
+/** Adds the CREATE VIEW statements of views to `spark.sql`, for the folder `spark.cer.views.path`. Every session with
+  * the jar on its class path has the extension, because META-INF/services names it.
   */
 final class ViewsExtension extends SparkSessionExtensionsProvider {
   def apply(extensions: SparkSessionExtensions): Unit =

@@ -5,18 +5,20 @@ import java.lang.reflect.{InvocationTargetException, Proxy}
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
 import org.apache.spark.sql.catalyst.parser.ParserInterface
+import org.apache.spark.sql.cerbridge.CerException
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StringType
 
-import sparkcer.views.statement.StatementParser
+import sparkcer.views.statement.StatementText
 
-/** The statements of views in `spark.sql`, on sessions with the extension; the folder is the setting
-  * `spark.cer.views.path`. Every other statement is Spark's own.
+/** CREATE VIEW statements of views in `spark.sql`, on sessions with the extension. The setting `spark.cer.views.path`
+  * is the folder of the views. All other statements are left to Spark.
   */
 private[views] object ViewsSql {
   val Path = "spark.cer.views.path"
 
-  /** Spark's parser with one more statement. By a proxy, because its methods differ between versions. */
+  /** Spark's parser with one more statement. It is a proxy, because the methods of the parser differ between versions.
+    */
   def parser(delegate: ParserInterface): ParserInterface =
     Proxy
       .newProxyInstance(
@@ -33,7 +35,7 @@ private[views] object ViewsSql {
       .asInstanceOf[ParserInterface]
 
   private def isView(text: String): Boolean =
-    Begin.findPrefixOf(text).isDefined && StatementParser.split(text).forall(_.isOurs)
+    Begin.findPrefixOf(text).isDefined && StatementText.split(text).forall(_.isOurs)
 
   private val Begin = "(?is)\\s*create\\s+view\\b.*\\b(initialize|pattern|window)\\b".r
 }
@@ -44,11 +46,7 @@ private[views] final case class CreateViews(text: String) extends LeafRunnableCo
   override def run(session: SparkSession): Seq[Row] = {
     val path = session.conf
       .getOption(ViewsSql.Path)
-      .getOrElse(
-        throw ViewsException.catalog(
-          s"No folder is set for views: run SET ${ViewsSql.Path}=… first, with the folder that their tables are in."
-        )
-      )
+      .getOrElse(throw new CerException("CER_VIEW_CATALOG.NO_FOLDER", "setting" -> ViewsSql.Path))
     Views.open(session, path).sql(text).collect().toSeq
   }
 }

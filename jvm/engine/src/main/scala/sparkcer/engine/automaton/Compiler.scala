@@ -72,10 +72,11 @@ final private[automaton] class Compiler(text: String) {
   private[automaton] def add(comparison: Comparison): Int = {
     if (ComparisonUse.roles(comparison).length > Compiler.MaxRoles)
       throw new CeqlException(
-        "CER_QUERY_TOO_LARGE",
-        s"a comparison takes more than ${Compiler.MaxRoles} variables: ${comparison.show.take(100)} …",
         text,
-        0
+        0,
+        "CER_QUERY_TOO_LARGE.COMPARED_VARIABLES",
+        "most" -> Compiler.MaxRoles.toString,
+        "comparison" -> comparison.show.take(100)
       )
     comparisons += comparison
     comparisons.length - 1
@@ -85,13 +86,7 @@ final private[automaton] class Compiler(text: String) {
 
   private[automaton] def add(step: Step): Unit = {
     steps += step
-    if (steps.length > Compiler.MaxTransitions)
-      throw new CeqlException(
-        "CER_QUERY_TOO_LARGE",
-        "the automaton of this query is too large; use fewer OR between different variables in one FILTER.",
-        text,
-        0
-      )
+    if (steps.length > Compiler.MaxTransitions) throw new CeqlException(text, 0, "CER_QUERY_TOO_LARGE.ALTERNATIVES")
   }
 
   private def build(formula: Formula): Fragment = {
@@ -229,12 +224,7 @@ final private[automaton] class Compiler(text: String) {
       case a: Formula.Atom  => a
       case Formula.As(b, _) => atomic(b)
       case _                =>
-        throw new CeqlException(
-          "CER_UNSUPPORTED",
-          "NOT takes one event type, perhaps with FILTER: NOT(BUY FILTER BUY[price > 20]).",
-          text,
-          offset
-        )
+        throw new CeqlException(text, offset, "CER_UNSUPPORTED.NOT")
     }
     body match {
       case Formula.Filter(inner, condition) =>
@@ -265,8 +255,7 @@ final private[automaton] class Compiler(text: String) {
         raw += ((q, s, resets))
         if (!ids.contains(s.to)) { ids(s.to) = ids.size; queue.enqueue(s.to) }
       }
-      if (raw.length > Compiler.MaxTransitions)
-        throw new CeqlException("CER_QUERY_TOO_LARGE", "the automaton of this query is too large.", text, 0)
+      if (raw.length > Compiler.MaxTransitions) throw new CeqlException(text, 0, "CER_QUERY_TOO_LARGE.AUTOMATON")
     }
     val isFinal = ids.keysIterator.filter(q => after(q).exists(_._1 == whole.exit)).toSet
     val alive = leadingTo(isFinal, raw.iterator.map { case (q, s, _) => (q, s.to) }.toVector)

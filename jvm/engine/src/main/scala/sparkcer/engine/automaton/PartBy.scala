@@ -9,12 +9,19 @@ private[automaton] object PartBy {
     f.keys.flatMap(_.variable).foreach(Pushdown.checkBound(_, f.body.variables, "PART-BY", text))
     if (f.keys.exists(_.variable.isEmpty)) {
       if (f.keys.length > 1)
-        fail("PART-BY takes one attribute of all events, [id], or one of each variable, [x.id, y.id].", f, text)
+        throw new CeqlException(text, f.offset, "CER_SYNTAX.PART_BY_LIST")
       Comparison.Same(Vector(Term(Comparison.Marked, f.keys.head.attribute)(f.keys.head.attribute)))(f.offset)
     } else {
       val names = f.keys.flatMap(_.variable.map(_.value)).toSet
       uncovered(f.body, names).headOption.foreach { a =>
-        fail(s"PART-BY leaves out the events of '${a.variable}': give each of them a variable in the list.", f, text)
+        val column = f.keys.head.attribute
+        throw new CeqlException(
+          text,
+          f.offset,
+          "CER_SYNTAX.PART_BY_LEAVES_OUT",
+          "variable" -> a.variable,
+          "column" -> column
+        )
       }
       val terms = f.keys.map { k =>
         val x = k.variable.get.value
@@ -31,7 +38,4 @@ private[automaton] object PartBy {
     case Formula.Not(_)                     => Vector.empty
     case other                              => other.children.flatMap(uncovered(_, names))
   }
-
-  private def fail(problem: String, f: Formula.PartBy, text: String): Nothing =
-    throw new CeqlException("CER_SYNTAX", problem, text, f.offset)
 }

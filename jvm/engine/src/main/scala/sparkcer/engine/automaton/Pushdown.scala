@@ -31,11 +31,13 @@ private[automaton] object Pushdown {
     if (!bound(x.value)) {
       val names = bound.toVector.sorted
       throw new CeqlException(
-        "CER_UNKNOWN_VARIABLE",
-        s"$where names '${x.value}', but the formula before it binds only ${names.mkString(", ")}." +
-          CeqlException.suggestion(x.value, names),
         text,
-        x.offset
+        x.offset,
+        "CER_UNKNOWN_VARIABLE.BEFORE",
+        "clause" -> where,
+        "name" -> x.value,
+        "variables" -> CeqlException.list(names),
+        "suggestion" -> CeqlException.suggestion(x.value, names)
       )
     }
 

@@ -1,16 +1,26 @@
 package sparkcer.engine.ceql
 
+import sparkcer.engine.error.{Catalogued, Errors}
+
 /** A query that cannot be run as written.
   *
-  * @param condition
-  *   the name of the error in the catalogue, `CER_…`
+  * @param key
+  *   of the error in the catalogue, see [[sparkcer.engine.error.Errors]]
   * @param problem
   *   one sentence or two: what is wrong, what was expected, what to do
   * @param text
   *   the query, and `offset` the place in it, from 0
   */
-final class CeqlException(val condition: String, val problem: String, val text: String, val offset: Int)
-    extends RuntimeException(CeqlException.render(condition, problem, text, offset))
+final class CeqlException private (val key: String, val problem: String, val text: String, val offset: Int)
+    extends RuntimeException(CeqlException.render(Errors.condition(key), problem, text, offset))
+    with Catalogued {
+
+  /** @param parameters of the error's message */
+  def this(text: String, offset: Int, key: String, parameters: (String, String)*) =
+    this(key, Errors.message(key, parameters: _*), text, offset)
+
+  def condition: String = Errors.condition(key)
+}
 
 object CeqlException {
 
@@ -43,6 +53,9 @@ object CeqlException {
   /** `" Did you mean 'x'?"`, or nothing. */
   def suggestion(word: String, names: Iterable[String]): String =
     nearest(word, names).fold("")(n => s" Did you mean '$n'?")
+
+  /** `x, y`, or `none`. */
+  def list(names: Iterable[String]): String = if (names.isEmpty) "none" else names.mkString(", ")
 
   /** Edit distance in which a swap of neighbours counts once. */
   private def distance(a: String, b: String): Int = {

@@ -1,27 +1,27 @@
 package sparkcer.engine.ceql
 
-/** A test of several events at once. What it compares is Spark SQL, which the engine does not read: values and truths
-  * come from outside, by the number of a term or of an expression.
+/** A comparison between events. It is Spark SQL, which the engine does not interpret: the values of its terms and the
+  * results of its expressions come from the caller, by number.
   */
 sealed trait Comparison {
 
-  /** The variables whose events take part. An event may be in several. */
+  /** The variables whose events are compared. An event can belong to several of them. */
   def variables: Vector[String]
 
-  /** Is it about two events of its first variable, one after the other? */
+  /** Does it compare consecutive events of its first variable? */
   def previous: Boolean = false
 
-  /** For people. */
+  /** As text, for explain and messages. */
   def show: String
 
-  /** Where it stands in the query, for messages. */
+  /** Its place in the query, for messages. */
   def offset: Int
 }
 
 /** SQL over the columns of one event of a variable.
   *
   * @param shown
-  *   the same for people, with the variable
+  *   the same as text for messages, with the variable
   */
 final case class Term(variable: String, sql: String)(val shown: String)
 
@@ -30,10 +30,10 @@ object Comparison {
   /** The word for the preceding event of a variable. */
   val Prev = "PREV"
 
-  /** Stands in a term for every event that is marked by anything. */
+  /** In a term: every event that is bound to any variable. */
   val Marked = ""
 
-  /** `x.a < y.b`, of two variables: holds of every event of the one with every event of the other. */
+  /** `x.a < y.b`, for two variables: true for every pair of an event of the one and an event of the other. */
   final case class Pair(left: Term, operator: Operator, right: Term)(val offset: Int) extends Comparison {
     def variables: Vector[String] = Vector(left.variable, right.variable)
     def show: String = s"${left.shown} ${operator.sign} ${right.shown}"
@@ -45,15 +45,15 @@ object Comparison {
     def show: String = terms.map(_.shown).mkString("PART-BY [", ", ", "]")
   }
 
-  /** `x[b < PREV.a]`, as `PREV.a > b`: holds of each event of the variable but the first, with the one before it. */
+  /** `x[b < PREV.a]`, stored as `PREV.a > b`: true for each event of the variable and the one before it. */
   final case class Consecutive(before: Term, operator: Operator, current: Term)(val offset: Int) extends Comparison {
     def variables: Vector[String] = Vector(current.variable)
     override def previous: Boolean = true
     def show: String = s"${current.variable}[${current.shown} ${operator.mirrored.sign} ${before.shown}]"
   }
 
-  /** Any other expression: holds of every choice of one event for each variable, and where it has PREV, of each event
-    * of the first variable with the one before it.
+  /** Any other expression: true for every choice of one event for each variable, and if it has PREV, for each event of the
+    * first variable with the one before it.
     *
     * @param own
     *   the variable whose columns may be written without a prefix, the first of `variables`; other columns are

@@ -2,8 +2,8 @@ package sparkcer.engine.ceql
 
 import sparkcer.engine.ceql.Condition._
 
-/** Finds out which tests of a FILTER ask about one event, and which about several: the first stay `X[P]`, the others
-  * become comparisons. What a name means is known here, because the formula says which variables there are.
+/** Separates the conditions of a FILTER, which stay `X[P]`, from its comparisons between events. A name is resolved here,
+  * because the formula tells which variables there are.
   */
 object Comparisons {
 
@@ -21,7 +21,7 @@ object Comparisons {
     walk(condition)
   }
 
-  /** Has a FILTER become the tests that it became in the first version, which left what stands beside PREV with it? */
+  /** Is a FILTER split as in the first version, which kept conjuncts without PREV together with those that have it? */
   private[engine] def asFirst(condition: Condition, body: Formula): Boolean = condition match {
     case And(parts)  => parts.forall(asFirst(_, body))
     case Or(parts)   => parts.forall(asFirst(_, body))
@@ -44,12 +44,7 @@ object Comparisons {
     val names = (c.left.variables ++ c.right.variables).distinct
     names match {
       case Vector() =>
-        throw new CeqlException(
-          "CER_SYNTAX",
-          "the comparison names no variable: compare attributes, such as x.price > y.price.",
-          text,
-          c.offset
-        )
+        throw new CeqlException(text, c.offset, "CER_SYNTAX.COMPARISON_WITHOUT_VARIABLE")
       case Vector(x) => Holds(x, SqlCondition(sql(c, _.path))(c.offset))
       case _         =>
         comparison(c.left, c.operator, c.right, c.offset).getOrElse(
@@ -88,9 +83,9 @@ object Comparisons {
         case several     => And(several.map(_.test))
       }
 
-    /** The conjuncts beside PREV: each is asked for itself, so that one without PREV is asked of the first event too.
-      * Those that name the same variables stay together as they are written, so that one can keep the next from an
-      * error of Spark's.
+    /** The conjuncts of a condition with PREV. Each is separate, so that one without PREV also applies to the first event.
+      * Conjuncts that name the same variables stay together as written, so that one can guard the next from an error in
+      * Spark.
       */
     private def apart: Vector[Brackets] = {
       val parts = Conjuncts(p.sql).map(sql => new Brackets(x, SqlCondition(sql)(p.offset), bound, certain))
@@ -107,8 +102,8 @@ object Comparisons {
           Compared(Comparison.Expression(p.sql, Some(x.value), others.filter(_ != Comparison.Prev), previous)(p.offset))
         )
 
-    /** The parts of a conjunction of comparisons as tests of their own. A part then no longer waits for an event of all
-      * the variables that the whole names: right only where each has one in every match. All parts have PREV or none.
+    /** The parts of a conjunction as comparisons of their own. A part then no longer waits until all variables of the whole
+      * have an event, which is correct only if each has one in every match. Either all parts have PREV or none has.
       */
     private def split: Option[Condition] = comparisons.flatMap { parts =>
       val names = parts.map(c => (c.left.variables ++ c.right.variables).map(_.value).toSet)
@@ -142,11 +137,11 @@ object Comparisons {
       Compared(Comparison.Consecutive(shown, operator, Term(x.value, is)(is))(p.offset))
     }
 
-    /** P as comparisons joined by AND, if that is what it is. */
+    /** P as comparisons joined by AND, if it has that form. */
     private def comparisons: Option[Vector[Compare]] =
       try {
-        val tokens = new Lexer(p.sql).tokens()
-        val operands = new Operands(p.sql, tokens, Some(Operands.Own(x, bound)))
+        val tokens = new QueryLexer(p.sql).tokens()
+        val operands = new Operands(p.sql, tokens, Operands.Inside(x, bound))
         val parts = Vector.newBuilder[Compare]
         var at = -1
         do {

@@ -57,7 +57,7 @@ private[ceql] object ConditionText {
         topLevel(inside, ",") match {
           case Some(comma) =>
             between(inside.substring(0, comma).trim, inside.substring(comma + 1).trim, out, query, offset + open)
-          case None => fail("RANGE takes a lower and an upper bound: RANGE(1, 5).", query, offset + open)
+          case None => fail(query, offset + open, "CER_SYNTAX.RANGE_ARGUMENTS")
         }
         close + 1
       }
@@ -66,7 +66,7 @@ private[ceql] object ConditionText {
 
   private def between(low: String, high: String, out: StringBuilder, query: String, offset: Int): Unit = {
     val negated = dropNot(out, low.isEmpty || high.isEmpty)
-    if (low.isEmpty && high.isEmpty) fail("a range needs a bound: {1..5}, {1..} or {..5}.", query, offset)
+    if (low.isEmpty && high.isEmpty) fail(query, offset, "CER_SYNTAX.RANGE_BOUNDS")
     else if (low.isEmpty) out ++= s"${if (negated) ">" else "<="} ($high)"
     else if (high.isEmpty) out ++= s"${if (negated) "<" else ">="} ($low)"
     else out ++= s"BETWEEN ($low) AND ($high)"
@@ -94,7 +94,7 @@ private[ceql] object ConditionText {
     var at = open
     do {
       at = Lexer.skipOpaque(text, at)
-      if (at >= text.length) fail(s"the '$left' opened here is never closed.", query, offset + open)
+      if (at >= text.length) fail(query, offset + open, "CER_SYNTAX.UNCLOSED_SIGN", "sign" -> left.toString)
       if (text(at) == left) depth += 1
       if (text(at) == right) depth -= 1
       at += 1
@@ -114,6 +114,6 @@ private[ceql] object ConditionText {
     if (at < text.length) Some(at) else None
   }
 
-  private def fail(problem: String, query: String, offset: Int): Nothing =
-    throw new CeqlException("CER_SYNTAX", problem, query, offset)
+  private def fail(query: String, offset: Int, key: String, parameters: (String, String)*): Nothing =
+    throw new CeqlException(query, offset, key, parameters: _*)
 }

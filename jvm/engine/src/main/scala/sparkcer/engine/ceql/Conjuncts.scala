@@ -1,9 +1,9 @@
 package sparkcer.engine.ceql
 
-/** The parts of a Spark SQL condition that AND joins at its top level. An AND inside parentheses counts where nothing
-  * but AND is outside of them; one of BETWEEN, of CASE … END, under OR or NOT, or inside a literal does not.
+/** Splits a Spark SQL condition at its top-level ANDs. An AND inside parentheses counts if only AND is outside of them.
+  * An AND of BETWEEN, inside CASE … END, under OR or NOT, or inside a literal does not count.
   *
-  * Linear in the text: each character is looked at once on the level it stands on.
+  * Linear in the length of the text.
   */
 private[sparkcer] object Conjuncts {
 
@@ -32,8 +32,7 @@ private[sparkcer] object Conjuncts {
     if (parts.length == 1) parts.head
     else parts.map(p => if (isDisjunction(p)) s"($p)" else p).mkString(" AND ")
 
-  /** A condition that can stand beside AND or OR whatever it is: in parentheses, unless nothing in it could take the
-    * word for its own.
+  /** A condition that can be joined with others by AND or OR: in parentheses, unless it is simple enough without them.
     */
   def closed(sql: String): String = {
     val text = plain(sql)
@@ -42,7 +41,7 @@ private[sparkcer] object Conjuncts {
 
   private def isDisjunction(sql: String): Boolean = new Levels(sql).isDisjunction(0, sql.length)
 
-  /** Without comments: what is written behind one that ends with its line would be part of it. */
+  /** Without comments: text that is appended after a comment to the end of the line would become part of it. */
   def plain(sql: String): String = {
     val out = new StringBuilder
     var at = 0

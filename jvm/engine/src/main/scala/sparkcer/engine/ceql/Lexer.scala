@@ -1,11 +1,21 @@
 package sparkcer.engine.ceql
 
-/** A token and where it starts and ends. */
-final private[ceql] case class Token(kind: Token.Kind, text: String, start: Int, end: Int) {
+/** A token and where it starts and ends.
+  *
+  * @param text
+  *   the token as written, but a name in backticks without them
+  */
+final private[sparkcer] case class Token(kind: Token.Kind, text: String, start: Int, end: Int) {
   def isSymbol(s: String): Boolean = kind == Token.Symbol && text == s
 
   /** Keywords are words without quotes, in any case. */
   def isWord(w: String): Boolean = kind == Token.Word && text.equalsIgnoreCase(w)
+
+  /** Can it be the name of something: a word, or a name in backticks? */
+  def isName: Boolean = kind == Token.Word || kind == Token.Quoted
+
+  def opens: Boolean = isSymbol("(") || isSymbol("[")
+  def closes: Boolean = isSymbol(")") || isSymbol("]")
 
   def shown: String = kind match {
     case Token.End  => "the end of the query"
@@ -14,7 +24,7 @@ final private[ceql] case class Token(kind: Token.Kind, text: String, start: Int,
   }
 }
 
-private[ceql] object Token {
+private[sparkcer] object Token {
   sealed trait Kind
   case object Word extends Kind
   case object Quoted extends Kind
@@ -26,10 +36,10 @@ private[ceql] object Token {
   case object End extends Kind
 }
 
-/** Cuts a query into tokens. What stands between brackets is one token `Bracket`, kept as written: it is Spark SQL or
-  * a list of names, which only the parser can know.
+/** Splits a text into tokens, the last of which is `End`. Words, names in backticks and strings are the same in queries
+  * and in the statements of views. A subclass decides about the rest: comments, numbers, brackets, symbols and errors.
   */
-final private[ceql] class Lexer(text: String) {
+abstract private[sparkcer] class Lexer(text: String) {
   private var at = 0
 
   def tokens(): Vector[Token] = {
@@ -43,112 +53,85 @@ final private[ceql] class Lexer(text: String) {
     out.result()
   }
 
-  /** The tokens of a whole query. One `;` at its very end ends it, and is not the operator with a side missing. */
-  def query(): Vector[Token] = tokens() match {
-    case rest :+ last :+ end if last.isSymbol(";") && !rest.lastOption.exists(_.isSymbol(";")) =>
-      rest :+ end.copy(start = last.start)
-    case all => all
-  }
-
   private def next(): Token = {
-    at = Lexer.skipBlank(text, at)
+    at = skipBlank(at)
     if (at >= text.length) Token(Token.End, "", text.length, text.length)
     else {
       val c = text(at)
-      if (Lexer.isNameStart(c)) word()
-      else if (c.isDigit) number()
+      if (Lexer.isNameStart(c)) token(Token.Word, wordEnd(at))
+      else if (c.isDigit) token(Token.Number, numberEnd(at))
       else if (c == '`') quoted()
-      else if (c == '[') bracket()
-      else if (c == '\'' || c == '"') literal(c)
-      else symbol()
+      else if (c == '\'' || c == '"') token(Token.Text, literalEnd(c))
+      else {
+        val (kind, end) = symbol(at)
+        token(kind, end)
+      }
     }
   }
 
-  private def token(kind: Token.Kind, end: Int, shown: String): Token = {
-    val t = Token(kind, shown, at, end)
+  private def token(kind: Token.Kind, end: Int): Token = {
+    val t = Token(kind, text.substring(at, end), at, end)
     at = end
     t
   }
 
-  private def word(): Token = {
-    var end = at
-    while (end < text.length && Lexer.isNamePart(text(end))) end += 1
-    // PART-BY is one word.
-    if (text.substring(at, end).equalsIgnoreCase("PART") && text.regionMatches(true, end, "-BY", 0, 3)) end += 3
-    token(Token.Word, end, text.substring(at, end))
-  }
-
-  private def number(): Token = {
-    var end = at
-    while (end < text.length && text(end).isDigit) end += 1
-    if (end + 1 < text.length && text(end) == '.' && text(end + 1).isDigit) {
-      end += 1
-      while (end < text.length && text(end).isDigit) end += 1
-    }
-    token(Token.Number, end, text.substring(at, end))
-  }
-
   private def quoted(): Token = {
-    val name = new StringBuilder
-    var end = at + 1
-    var open = true
-    while (open) {
-      if (end >= text.length) fail("the backtick opened here is never closed.", at)
-      else if (text(end) != '`') { name += text(end); end += 1 }
-      else if (end + 1 < text.length && text(end + 1) == '`') { name += '`'; end += 2 }
-      else { end += 1; open = false }
+    val start = at
+    val t = token(Token.Quoted, literalEnd('`'))
+    val name = Lexer.unquoted(t.text)
+    if (name.isEmpty) emptyName(start)
+    t.copy(text = name)
+  }
+
+  /** Past a string or a name in backticks, in which the quote may be doubled. */
+  private def literalEnd(quote: Char): Int = {
+    def end(from: Int): Int = {
+      val raw = quote == '`' || isRaw(from)
+      Lexer
+        .literalEnd(text, from, raw)
+        .getOrElse(if (quote == '`') unclosed(Token.Quoted, at) else unclosed(Token.Text, from))
     }
-    if (name.isEmpty) fail("a name between backticks needs at least one character.", at)
-    token(Token.Quoted, end, name.toString)
+    Iterator.iterate(end(at))(end).find(e => e >= text.length || text(e) != quote).get
   }
 
-  /** A string, in which a quote may be doubled. */
-  private def literal(quote: Char): Token = {
-    var end = Lexer.skipLiteral(text, at)
-    while (end < text.length && text(end) == quote) end = Lexer.skipLiteral(text, end)
-    token(Token.Text, end, text.substring(at, end))
-  }
+  /** From a place past white space and comments. */
+  protected def skipBlank(from: Int): Int
 
-  private def bracket(): Token = {
-    var depth = 0
-    var end = at
-    do {
-      end = Lexer.skipOpaque(text, end)
-      if (end >= text.length) fail("the bracket opened here is never closed.", at)
-      if (text(end) == '[') depth += 1
-      if (text(end) == ']') depth -= 1
-      end += 1
-    } while (depth > 0)
-    token(Token.Bracket, end, text.substring(at, end))
-  }
+  protected def wordEnd(from: Int): Int = Lexer.runEnd(text, from, Lexer.isNamePart)
 
-  private def symbol(): Token = {
-    val two = text.substring(at, math.min(at + 2, text.length))
-    if (Lexer.Double(two)) token(Token.Symbol, at + 2, two)
-    else if ("();:,+*>.=<-/%".indexOf(text(at).toInt) >= 0) token(Token.Symbol, at + 1, text.substring(at, at + 1))
-    else fail(s"the character '${text(at)}' has no meaning here.", at)
-  }
+  protected def numberEnd(from: Int): Int
 
-  private def fail(problem: String, offset: Int): Nothing =
-    throw new CeqlException("CER_SYNTAX", problem, text, offset)
+  /** Does a backslash mean itself in the string that begins here? */
+  protected def isRaw(from: Int): Boolean
+
+  /** What begins here and is nothing else, and where it ends. */
+  protected def symbol(from: Int): (Token.Kind, Int)
+
+  /** There is nothing between two backticks. */
+  protected def emptyName(from: Int): Unit
+
+  /** The token of this kind that begins here has no end. */
+  protected def unclosed(kind: Token.Kind, from: Int): Nothing
 }
 
-private[ceql] object Lexer {
-  private val Double = Set(":+", "==", "!=", "<>", "<=", ">=")
-
+private[sparkcer] object Lexer {
   def isNameStart(c: Char): Boolean = c.isLetter || c == '_'
   def isNamePart(c: Char): Boolean = c.isLetterOrDigit || c == '_'
 
-  /** From `at` past white space and comments. */
+  def runEnd(text: String, from: Int, in: Char => Boolean): Int = indexOrEnd(text, text.indexWhere(!in(_), from))
+
+  def lineEnd(text: String, from: Int): Int = indexOrEnd(text, text.indexOf('\n', from))
+
+  /** From `at` past white space and comments of a query or a condition. */
   def skipBlank(text: String, from: Int): Int = {
     var at = from
     var going = true
     while (going) {
       if (at < text.length && text(at).isWhitespace) at += 1
-      else if (text.startsWith("--", at)) at = indexOrEnd(text, text.indexOf('\n', at))
+      else if (text.startsWith("--", at)) at = lineEnd(text, at)
       else if (text.startsWith("/*", at)) {
         val end = text.indexOf("*/", at + 2)
-        if (end < 0) throw new CeqlException("CER_SYNTAX", "the comment opened here is never closed.", text, at)
+        if (end < 0) throw new CeqlException(text, at, "CER_SYNTAX.UNCLOSED_COMMENT")
         at = end + 2
       } else going = false
     }
@@ -170,12 +153,16 @@ private[ceql] object Lexer {
     at
   }
 
-  def skipLiteral(text: String, from: Int): Int = {
+  def skipLiteral(text: String, from: Int): Int =
+    literalEnd(text, from, raw = text(from) == '`')
+      .getOrElse(throw new CeqlException(text, from, "CER_SYNTAX.UNCLOSED_STRING"))
+
+  /** Past the next quote like the one at `from`; none if there is no other. */
+  def literalEnd(text: String, from: Int, raw: Boolean): Option[Int] = {
     val quote = text(from)
     var at = from + 1
-    while (at < text.length && text(at) != quote) at += (if (text(at) == '\\' && quote != '`') 2 else 1)
-    if (at >= text.length) throw new CeqlException("CER_SYNTAX", "the string opened here is never closed.", text, from)
-    at + 1
+    while (at < text.length && text(at) != quote) at += (if (text(at) == '\\' && !raw) 2 else 1)
+    if (at < text.length) Some(at + 1) else None
   }
 
   /** The length of the first name of a path, in backticks or not. */

@@ -42,7 +42,7 @@ object Operand {
 /** A comparison, by the sign of SQL. */
 sealed abstract class Operator(val sign: String) {
 
-  /** Does it hold of two values that an order puts so? */
+  /** Is it true for two values whose comparison gives `order`? */
   def holds(order: Int): Boolean = this match {
     case Operator.Equal        => order == 0
     case Operator.NotEqual     => order != 0
@@ -52,7 +52,7 @@ sealed abstract class Operator(val sign: String) {
     case Operator.GreaterEqual => order >= 0
   }
 
-  /** The operator with its sides changed. */
+  /** The operator with its sides swapped. */
   def mirrored: Operator = this match {
     case Operator.Less         => Operator.Greater
     case Operator.LessEqual    => Operator.GreaterEqual

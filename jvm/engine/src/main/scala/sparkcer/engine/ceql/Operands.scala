@@ -9,35 +9,33 @@ package sparkcer.engine.ceql
   * attribute  := variable '.' path
   * }}}
   *
-  * @param own
-  *   inside `y[…]` the variable whose columns need no prefix, and which names are variables; without it every attribute
-  *   needs its variable, and every first name is one
+  * @param place
+  *   where they stand; outside of brackets every attribute needs its variable, and every first name is one
   */
-final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Option[Operands.Own]) {
+final private[ceql] class Operands(text: String, tokens: Vector[Token], place: Operands.Place) {
   import Operand._
   import Operands._
 
   private var index = 0
   private var depth = 0
 
+  private val inBrackets = place.isInstanceOf[Inside]
+
   private def token: Token = tokens(math.min(index, tokens.length - 1))
   private def ahead(n: Int): Token = tokens(math.min(index + n, tokens.length - 1))
 
-  /** Is what stands here an operand, and not a condition? */
+  /** Does an operand begin here, and not a condition? */
   def startsAt(at: Int): Boolean = {
     index = at
     val t = token
     if (t.kind == Token.Number || t.kind == Token.Text || t.isSymbol("-")) true
     else if (t.isSymbol("(")) afterParenthesis(at).exists(i => tokens(i).kind == Token.Symbol && Follow(tokens(i).text))
-    else isName(t) && (ahead(1).isSymbol(".") || ahead(1).isSymbol("(") || isStreamAttribute)
+    else Parser.isName(t) && (ahead(1).isSymbol(".") || ahead(1).isSymbol("(") || isStreamAttribute)
   }
 
   /** `S>R.a` */
   private def isStreamAttribute: Boolean =
-    own.isEmpty && isName(token) && ahead(1).isSymbol(">") && isName(ahead(2)) && ahead(3).isSymbol(".")
-
-  private def isName(t: Token): Boolean =
-    t.kind == Token.Quoted || t.kind == Token.Word && !Parser.Reserved(t.text.toUpperCase)
+    !inBrackets && Parser.isName(token) && ahead(1).isSymbol(">") && Parser.isName(ahead(2)) && ahead(3).isSymbol(".")
 
   private def afterParenthesis(from: Int): Option[Int] = {
     var open = 0
@@ -106,7 +104,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
 
   /** `:name`; outside brackets `:` is an operator of patterns. */
   private def isParameter: Boolean =
-    own.isDefined && token.isSymbol(":") && ahead(1).kind == Token.Word && ahead(1).start == token.end
+    inBrackets && token.isSymbol(":") && ahead(1).kind == Token.Word && ahead(1).start == token.end
 
   private def call(): Operand = {
     val function = token.text
@@ -121,7 +119,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
   }
 
   private def attribute(): Operand = {
-    val what = if (own.isEmpty) "an attribute of a variable, such as x.price" else "a column or an attribute"
+    val what = if (inBrackets) "a column" else "a column of a variable, such as x.price"
     val start = token
     if (isStreamAttribute) {
       val stream = name(what)
@@ -129,26 +127,26 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
       Attribute(Name(s"${stream.text}>${name(what).text}")(start.start), path(what))
     } else {
       val first = name(what)
-      own match {
-        case None =>
-          if (!token.isSymbol(".")) expected(s"'.' and a column after '${first.text}', such as ${first.text}.price")
-          if (Previous(first))
-            throw new CeqlException(
-              "CER_SYNTAX",
-              "PREV stands inside the brackets of its variable: x[price > PREV.price].",
-              text,
-              start.start
-            )
+      place match {
+        case Outside(body) =>
+          if (Previous(first)) throw new CeqlException(text, start.start, "CER_SYNTAX.PREV_OUTSIDE")
+          if (!token.isSymbol(".")) withoutColumn(first, what, body)
           Attribute(Name(first.text)(start.start), path(what))
-        case Some(o) =>
+        case Inside(own, isOther) =>
           // Backticks force the column.
           val isVariable =
-            first.kind == Token.Word && token.isSymbol(".") && (Previous(first) || o.isVariable(first.text))
+            first.kind == Token.Word && token.isSymbol(".") && (Previous(first) || isOther(first.text))
           if (isVariable) Attribute(Name(if (Previous(first)) Comparison.Prev else first.text)(start.start), path(what))
-          else Attribute(o.variable, shown(first) + (if (token.isSymbol(".")) "." + path(what) else ""))
+          else Attribute(own, shown(first) + (if (token.isSymbol(".")) "." + path(what) else ""))
       }
     }
   }
+
+  /** A name that no dot follows, where every attribute needs its variable. */
+  private def withoutColumn(name: Token, what: String, body: Formula): Nothing =
+    if (body.variables(name.text)) expected(s"'.' and a column after '${name.text}', such as ${name.text}.price")
+    else if (name.kind == Token.Word && Words(name.text.toUpperCase)) { index -= 1; expected(what) }
+    else Whose.refuse(text, name, body)
 
   /** `.a.b`, without the first dot. */
   private def path(what: String): String = {
@@ -157,13 +155,13 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
     names.result().mkString(".")
   }
 
-  /** A column may be called as a keyword is. */
+  /** A column may have the name of a keyword. */
   private def columnName(what: String): Token =
     if (token.kind == Token.Word || token.kind == Token.Quoted) { index += 1; tokens(index - 1) }
     else expected(what)
 
   private def name(what: String): Token =
-    if (isName(token) && (token.kind == Token.Quoted || own.isEmpty || !Words(token.text.toUpperCase))) {
+    if (Parser.isName(token) && (token.kind == Token.Quoted || !inBrackets || !Words(token.text.toUpperCase))) {
       index += 1
       tokens(index - 1)
     } else expected(what)
@@ -176,30 +174,33 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], own: Opt
   private def deeper(levels: Int): Unit =
     if (depth + levels > Parser.MaxDepth)
       throw new CeqlException(
-        "CER_QUERY_TOO_LARGE",
-        s"the query is nested more than ${Parser.MaxDepth} levels deep.",
         text,
-        token.start
+        token.start,
+        "CER_QUERY_TOO_LARGE.NESTED",
+        "most" -> Parser.MaxDepth.toString
       )
 
   private def expected(what: String): Nothing = {
-    val elsewhere = token.kind == Token.Bracket || token.kind == Token.Word || token.isSymbol(":")
-    val hint = if (elsewhere) Elsewhere else ""
-    throw new CeqlException("CER_SYNTAX", s"expected $what, found ${token.shown}.$hint", text, token.start)
+    val places = Seq("expected" -> what, "found" -> token.shown)
+    if (token.kind == Token.Bracket || token.kind == Token.Word || token.isSymbol(":"))
+      throw new CeqlException(text, token.start, "CER_SYNTAX.EXPECTED_IN_BRACKETS", places: _*)
+    else throw new CeqlException(text, token.start, "CER_SYNTAX.EXPECTED", places :+ ("suggestion" -> ""): _*)
   }
 }
 
 private[ceql] object Operands {
+  sealed trait Place
 
-  /** Inside the brackets of a variable. */
-  final case class Own(variable: Name, isVariable: String => Boolean)
+  /** Inside the brackets of a variable, whose columns need no prefix. */
+  final case class Inside(variable: Name, isVariable: String => Boolean) extends Place
+
+  /** Outside of brackets, after a formula with the variables that can be named. */
+  final case class Outside(body: Formula) extends Place
 
   def Previous(t: Token): Boolean = t.isWord(Comparison.Prev)
 
   private val Follow = Operator.bySign.keySet ++ Set("+", "-", "*", "/", "%")
   private val Constants = Set("NULL", "TRUE", "FALSE")
-
-  private val Elsewhere = " Other expressions go in brackets: y[tweet_id = x.id]."
 
   /** Words that make an expression something else than a comparison of operands. */
   private val Words =

@@ -1,15 +1,12 @@
 package sparkcer.engine.ceql
 
-/** `:name` in a query, a value that comes with the call. In LIMIT and WITHIN it is a number, and bound here; in
-  * conditions it is part of their SQL, and bound where that is read.
+/** Parameters of a query, `:name`, whose values come with the call. In LIMIT and WITHIN a parameter is a number and is
+  * bound here. In conditions it is part of the SQL, and is bound where the SQL is parsed.
   */
 object Parameters {
-  private[ceql] val Limit = "a whole number from 1"
-  private[ceql] val TooLong = "the window is longer than 292,000 years"
-
   private[ceql] def isLimit(n: BigDecimal): Boolean = n.isWhole && n >= 1
 
-  /** Those of LIMIT and WITHIN. */
+  /** The parameters of LIMIT and WITHIN. */
   def quantities(q: Query): Vector[Name] = {
     def of(n: Quantity) = n match { case Quantity.Parameter(p) => Vector(p); case Quantity.Number(_) => Vector.empty }
     val window = q.within match {
@@ -21,7 +18,7 @@ object Parameters {
     window ++ q.limit.toVector.flatMap(of)
   }
 
-  /** The conditions of all conditions, also of those that the compiler finds to be always or never true. */
+  /** The SQL of all conditions, also of those that the compiler finds to be always or never true. */
   def conditions(q: Query): Vector[SqlCondition] = {
     def of(c: Condition): Vector[SqlCondition] = c match {
       case Condition.Holds(_, p) => Vector(p)
@@ -35,32 +32,31 @@ object Parameters {
 
   /** The query with these values in LIMIT and WITHIN; a parameter without one stays. */
   def bind(q: Query, values: Map[String, BigDecimal]): Query = {
-    def value(p: Name, what: String, fits: BigDecimal => Boolean): Option[BigDecimal] = values.get(p.value).map { n =>
-      if (!fits(n)) fail(q, p, s"$what, and :${p.value} is ${n.bigDecimal.toPlainString}.")
+    def value(p: Name)(refused: BigDecimal => Option[String]): Option[BigDecimal] = values.get(p.value).map { n =>
+      refused(n).foreach(fail(q, p, _, "name" -> p.value, "value" -> n.bigDecimal.toPlainString))
       n
     }
-    def number(n: Quantity, what: String)(fits: BigDecimal => Boolean): Quantity = n match {
-      case Quantity.Parameter(p) => value(p, what, fits).fold(n)(Quantity.Number(_))
+    def number(n: Quantity)(refused: BigDecimal => Option[String]): Quantity = n match {
+      case Quantity.Parameter(p) => value(p)(refused).fold(n)(Quantity.Number(_))
       case _                     => n
     }
+    def window(n: BigDecimal, fits: Boolean, otherwise: String): Option[String] =
+      if (n < 0) Some("CER_PARAMETER.NEGATIVE") else if (fits) None else Some(otherwise)
     val within = q.within.map {
-      case Window.Events(n) =>
-        Window.Events(number(n, "a window of events is a whole number of them")(v => v.isWhole && v >= 0))
-      case Window.Attribute(n, a) => Window.Attribute(number(n, "a window is not negative")(_ >= 0), a)
+      case Window.Events(n)       => Window.Events(number(n)(v => window(v, v.isWhole, "CER_PARAMETER.EVENTS")))
+      case Window.Attribute(n, a) => Window.Attribute(number(n)(v => if (v < 0) Some("CER_PARAMETER.NEGATIVE") else None), a)
       case w: Window.OpenDuration =>
         val (open, known) = w.parts.partitionMap { case part @ (p, size) =>
-          value(p, "a window is a whole number of microseconds", v => (v * size).isWhole && v >= 0)
-            .toRight(part)
-            .map(_ * size)
+          value(p)(v => window(v, (v * size).isWhole, "CER_PARAMETER.MICROSECONDS")).toRight(part).map(_ * size)
         }
         val total = known.sum + w.micros
-        if (!total.isValidLong) fail(q, w.parts.head._1, s"$TooLong.")
+        if (!total.isValidLong) fail(q, w.parts.head._1, "CER_PARAMETER.TOO_LONG")
         if (open.isEmpty) Window.Duration(total.toLong) else Window.OpenDuration(total.toLong, open)
       case w: Window.Duration => w
     }
-    q.copy(within = within, limit = q.limit.map(number(_, s"LIMIT takes $Limit")(isLimit)))(q.text)
+    q.copy(within = within, limit = q.limit.map(number(_)(v => if (isLimit(v)) None else Some("CER_PARAMETER.LIMIT"))))(q.text)
   }
 
-  private def fail(q: Query, p: Name, problem: String): Nothing =
-    throw new CeqlException("CER_PARAMETER", problem, q.text, p.offset)
+  private def fail(q: Query, p: Name, key: String, parameters: (String, String)*): Nothing =
+    throw new CeqlException(q.text, p.offset, key, parameters: _*)
 }

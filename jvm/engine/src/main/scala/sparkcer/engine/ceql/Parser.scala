@@ -21,7 +21,7 @@ import scala.collection.mutable
   */
 object Parser {
 
-  /** Past these a query is refused: no real one comes near, and everything behind the parser may recurse. */
+  /** Larger queries are refused. No real query is that large, and the code after the parser may then use recursion. */
   val MaxLength = 100000
   val MaxDepth = 256
   val MaxAtoms = 4096
@@ -29,15 +29,16 @@ object Parser {
   def parse(text: String): Query = {
     if (text.length > MaxLength)
       throw new CeqlException(
-        "CER_QUERY_TOO_LARGE",
-        s"the query has ${text.length} characters, and at most $MaxLength are allowed.",
         text,
-        MaxLength
+        MaxLength,
+        "CER_QUERY_TOO_LARGE.CHARACTERS",
+        "characters" -> text.length.toString,
+        "most" -> MaxLength.toString
       )
     new Parser(text).query()
   }
 
-  /** Words that are no names unless in backticks. */
+  /** Words that are names only in backticks. */
   private[ceql] val Reserved =
     Set(
       "SELECT",
@@ -56,7 +57,11 @@ object Parser {
       "LIMIT"
     )
 
-  private val Units: Map[String, Long] = Map(
+  private[ceql] def isName(t: Token): Boolean =
+    t.kind == Token.Quoted || t.kind == Token.Word && !Reserved(t.text.toUpperCase)
+
+  /** The units of time in microseconds, from the longest. */
+  private val Units: Vector[(String, Long)] = Vector(
     "WEEK" -> 604800000000L,
     "DAY" -> 86400000000L,
     "HOUR" -> 3600000000L,
@@ -68,6 +73,8 @@ object Parser {
 
   private[ceql] def unitOf(micros: Long): String = Units.collectFirst { case (word, `micros`) => word.toLowerCase }.get
 
+  private val UnitNames = Units.map(_._1.toLowerCase + "s")
+
   private val Operators = "an operator (; : ALL OR + :+ AS FILTER PART-BY)"
   private val Clauses = Vector("PARTITION BY", "WITHIN", "CONSUME BY", "LIMIT")
 }
@@ -75,7 +82,7 @@ object Parser {
 final private class Parser(text: String) {
   import Parser._
 
-  private val tokens = new Lexer(text).query()
+  private val tokens = new QueryLexer(text).query()
   private var index = 0
   private var depth = 0
   private var atoms = 0
@@ -87,7 +94,7 @@ final private class Parser(text: String) {
     word("SELECT")
     val chosen = select()
     word("FROM")
-    val from = listOf("a stream name")(name)
+    val from = listOf("a name after FROM")(name)
     word("WHERE")
     val where = formula()
     var query = Query(chosen, from, where)(text)
@@ -134,8 +141,23 @@ final private class Parser(text: String) {
       SelectList.Variables(listOf("*, NONE, COUNT(*), a strategy (ALL, ANY, NEXT, LAST, MAX, STRICT) or a variable") {
         what =>
           val variable = variableName(what)
+          if (token.isSymbol(".")) selectedColumn(variable)
           SelectList.Item(variable, if (token.kind == Token.Bracket) Some(bracketNames()) else None)
       })
+
+  /** `SELECT x.price` is written `SELECT x[price]`. */
+  private def selectedColumn(variable: Name): Nothing = {
+    val column = ahead(1)
+    if (isName(column))
+      throw new CeqlException(
+        text,
+        token.start,
+        "CER_SYNTAX.SELECT_COLUMN",
+        "variable" -> variable.value,
+        "column" -> text.substring(column.start, column.end)
+      )
+    else expected("',' or FROM", Nil)
+  }
 
   // Formulas
 
@@ -148,7 +170,7 @@ final private class Parser(text: String) {
         filters += 1
         deeper(filters)
         index += 1
-        f = Formula.Filter(f, condition())
+        f = Formula.Filter(f, condition(f))
       } else if (token.isWord("PART-BY")) {
         filters += 1
         deeper(filters)
@@ -161,7 +183,7 @@ final private class Parser(text: String) {
 
   /** The list of PART-BY: `X.a` where X is a variable of the formula, or the name of a column. */
   private def partKeys(bound: Set[String]): Vector[PartKey] =
-    bracket("attributes in brackets after PART-BY, such as [x.id, y.id] or [id]").map { n =>
+    bracket("columns in brackets after PART-BY, such as [x.id, y.id] or [id]").map { n =>
       val dot = Lexer.skipName(n.value)
       val first = Lexer.unquoted(n.value.substring(0, dot))
       if (dot < n.value.length && bound(first))
@@ -209,12 +231,7 @@ final private class Parser(text: String) {
     } else {
       atoms += 1
       if (atoms > MaxAtoms)
-        throw new CeqlException(
-          "CER_QUERY_TOO_LARGE",
-          s"the query has more than $MaxAtoms event types.",
-          text,
-          start.start
-        )
+        throw new CeqlException(text, start.start, "CER_QUERY_TOO_LARGE.EVENT_TYPES", "most" -> MaxAtoms.toString)
       val first = name("an event type, NOT(…) or '('")
       if (token.isSymbol(">")) {
         index += 1
@@ -225,19 +242,22 @@ final private class Parser(text: String) {
 
   // Conditions
 
-  private def condition(): Condition = nested(
-    chain("OR", () => chain("AND", () => simpleCondition(), Condition.And), Condition.Or)
+  /** @param body the formula before FILTER */
+  private def condition(body: Formula): Condition = nested(
+    chain("OR", () => chain("AND", () => simpleCondition(body), Condition.And), Condition.Or)
   )
 
-  private def simpleCondition(): Condition = {
+  private def simpleCondition(body: Formula): Condition = {
     val start = token
-    if (operands.startsAt(index)) comparison()
+    val operands = new Operands(text, tokens, Operands.Outside(body))
+    if (operands.startsAt(index)) comparison(operands)
     else if (start.isSymbol("(")) {
       index += 1
-      val c = condition()
+      val c = condition(body)
       close(start, "AND, OR", Vector("AND", "OR"))
       c
     } else {
+      if (Whose.startsAt(tokens, index)) Whose.refuse(text, tokens, index, body)
       val what = "a variable with a condition in brackets, such as x[price > 20]"
       val variable = variableName(what)
       if (token.kind != Token.Bracket)
@@ -246,9 +266,7 @@ final private class Parser(text: String) {
     }
   }
 
-  private lazy val operands = new Operands(text, tokens, None)
-
-  private def comparison(): Condition = {
+  private def comparison(operands: Operands): Condition = {
     val at = token.start
     val (left, operator, right, next) = operands.comparison(index)
     index = next
@@ -258,7 +276,7 @@ final private class Parser(text: String) {
   private def sqlCondition(): SqlCondition = {
     val inside = token.text.substring(1, token.text.length - 1)
     val sql = ConditionText.toSql(inside, text, token.start + 1)
-    if (sql.isEmpty) throw new CeqlException("CER_SYNTAX", "the condition is empty.", text, token.start)
+    if (sql.isEmpty) throw new CeqlException(text, token.start, "CER_SYNTAX.EMPTY_CONDITION")
     val offset = token.start + 1 + inside.takeWhile(_.isWhitespace).length
     index += 1
     SqlCondition(sql)(offset)
@@ -270,14 +288,14 @@ final private class Parser(text: String) {
     val start = token
     def once(clause: String): Unit = {
       index += clause.count(_ == ' ') + 1
-      if (!seen.add(clause)) throw new CeqlException("CER_SYNTAX", s"$clause is given twice.", text, start.start)
+      if (!seen.add(clause)) throw new CeqlException(text, start.start, "CER_SYNTAX.TWICE", "clause" -> clause)
     }
     if ((start.isWord("PARTITION") || start.isWord("CONSUME")) && !ahead(1).isWord("BY")) {
       index += 1
       expected(s"BY after ${start.text}", Nil)
     } else if (start.isWord("PARTITION")) {
       once("PARTITION BY")
-      query.copy(partitionBy = listOf("an attribute in brackets, such as [card]")(what => bracket(what)).flatten)(text)
+      query.copy(partitionBy = listOf("a column in brackets, such as [card]")(what => bracket(what)).flatten)(text)
     } else if (start.isWord("WITHIN")) {
       once("WITHIN")
       query.copy(within = Some(window()))(text)
@@ -290,7 +308,7 @@ final private class Parser(text: String) {
       val n = quantity("a number after LIMIT")
       n match {
         case Quantity.Number(v) if !Parameters.isLimit(v) =>
-          throw new CeqlException("CER_SYNTAX", s"LIMIT takes ${Parameters.Limit}.", text, at.start)
+          throw new CeqlException(text, at.start, "CER_SYNTAX.LIMIT")
         case _ => query.copy(limit = Some(n))(text)
       }
     } else {
@@ -308,7 +326,7 @@ final private class Parser(text: String) {
     if (token.isWord("EVENTS") || token.isWord("EVENT")) {
       n match {
         case Quantity.Number(v) if !v.isWhole =>
-          throw new CeqlException("CER_SYNTAX", "a window of events is a whole number of them.", text, start.start)
+          throw new CeqlException(text, start.start, "CER_SYNTAX.WINDOW_EVENTS")
         case _ => index += 1
       }
       Window.Events(n)
@@ -316,8 +334,7 @@ final private class Parser(text: String) {
       val at = token
       bracketNames() match {
         case Vector(one) => Window.Attribute(n, one)
-        case _           =>
-          throw new CeqlException("CER_SYNTAX", "WITHIN takes one attribute, such as WITHIN 30 [ts].", text, at.start)
+        case _           => throw new CeqlException(text, at.start, "CER_SYNTAX.WINDOW_COLUMN")
       }
     } else {
       var total = BigDecimal(0)
@@ -328,7 +345,7 @@ final private class Parser(text: String) {
       }
       add(n)
       while (token.kind == Token.Number || token.isSymbol(":")) add(quantity("a number"))
-      if (!total.isValidLong) throw new CeqlException("CER_SYNTAX", s"${Parameters.TooLong}.", text, token.start)
+      if (!total.isValidLong) throw new CeqlException(text, token.start, "CER_SYNTAX.WINDOW_TOO_LONG")
       if (open.isEmpty) Window.Duration(total.toLong) else Window.OpenDuration(total.toLong, open)
     }
   }
@@ -336,22 +353,19 @@ final private class Parser(text: String) {
   private def micros(n: BigDecimal): BigDecimal = {
     val at = token.start
     val size = n * unit()
-    if (size.isWhole) size
-    else throw new CeqlException("CER_SYNTAX", "a window is a whole number of microseconds.", text, at)
+    if (size.isWhole) size else throw new CeqlException(text, at, "CER_SYNTAX.WINDOW_MICROSECONDS")
   }
 
   /** A word such as `hours`, in microseconds. */
   private def unit(): Long = {
     val unit = token
     val word = unit.text.toUpperCase.stripSuffix("S")
-    Units.get(word) match {
-      case Some(size) if unit.kind == Token.Word =>
-        index += 1
-        size
-      case _ =>
+    Units.collectFirst { case (`word`, size) if unit.kind == Token.Word => size } match {
+      case Some(size) => index += 1; size
+      case None       =>
         expected(
-          "EVENTS, an attribute in brackets or a unit of time (days, hours, minutes, seconds, milliseconds)",
-          Units.keys.map(_.toLowerCase + "s") ++ Vector("EVENTS")
+          s"a unit of time (${UnitNames.mkString(", ")}), EVENTS, or a column in brackets, such as [ts]",
+          UnitNames :+ "EVENTS"
         )
     }
   }
@@ -373,9 +387,8 @@ final private class Parser(text: String) {
 
   private def name(what: String): Name = {
     val t = token
-    if (t.kind == Token.Quoted || t.kind == Token.Word && !Reserved(t.text.toUpperCase)) {
-      index += 1; Name(t.text)(t.start)
-    } else expected(what, Nil)
+    if (isName(t)) { index += 1; Name(t.text)(t.start) }
+    else expected(what, Nil)
   }
 
   /** `x`, or `S>R` for the variable of an atom of one stream. */
@@ -405,12 +418,7 @@ final private class Parser(text: String) {
       if (
         !trimmed.matches("(?U)(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*)(\\.(`([^`]|``)+`|[\\p{L}_][\\p{L}\\p{N}_]*))*")
       )
-        throw new CeqlException(
-          "CER_SYNTAX",
-          s"expected a column name, found ${if (trimmed.isEmpty) "nothing" else s"'$trimmed'"}.",
-          text,
-          offset
-        )
+        expectedAt(offset, "a column name", if (trimmed.isEmpty) "nothing" else s"'$trimmed'", "")
       names :+= Name(trimmed)(offset)
     }
     while (at < inside.length) {
@@ -458,12 +466,7 @@ final private class Parser(text: String) {
   /** Suffixes nest too, without parentheses. */
   private def deeper(levels: Int): Unit =
     if (depth + levels > MaxDepth)
-      throw new CeqlException(
-        "CER_QUERY_TOO_LARGE",
-        s"the query is nested more than $MaxDepth levels deep.",
-        text,
-        token.start
-      )
+      throw new CeqlException(text, token.start, "CER_QUERY_TOO_LARGE.NESTED", "most" -> MaxDepth.toString)
 
   private def word(w: String): Unit = if (token.isWord(w)) index += 1 else expected(w, Seq(w))
 
@@ -472,16 +475,35 @@ final private class Parser(text: String) {
   private def close(open: Token, otherwise: String, words: Vector[String]): Unit =
     if (token.isSymbol(")")) index += 1
     else if (token.kind == Token.End)
-      throw new CeqlException("CER_SYNTAX", "the parenthesis opened here is never closed.", text, open.start)
+      throw new CeqlException(text, open.start, "CER_SYNTAX.UNCLOSED_PARENTHESIS")
     else expected(s"$otherwise or ')'", words)
 
   private def expected(what: String, keywords: Iterable[String]): Nothing = {
     val t = token
-    val hint = if (t.kind == Token.Word) CeqlException.suggestion(t.text, keywords) else ""
-    val reserved =
-      if (t.kind == Token.Word && Reserved(t.text.toUpperCase) && keywords.isEmpty)
-        s" To use '${t.text}' as a name, put it in backticks."
-      else ""
-    throw new CeqlException("CER_SYNTAX", s"expected $what, found ${t.shown}.$hint$reserved", text, t.start)
+    if (t.kind == Token.Word && Reserved(t.text.toUpperCase) && keywords.isEmpty)
+      throw new CeqlException(
+        text,
+        t.start,
+        "CER_SYNTAX.EXPECTED_NOT_KEYWORD",
+        "expected" -> what,
+        "found" -> t.shown
+      )
+    else
+      expectedAt(
+        t.start,
+        what,
+        t.shown,
+        if (t.kind == Token.Word) CeqlException.suggestion(t.text, keywords) else ""
+      )
   }
+
+  private def expectedAt(offset: Int, what: String, found: String, suggestion: String): Nothing =
+    throw new CeqlException(
+      text,
+      offset,
+      "CER_SYNTAX.EXPECTED",
+      "expected" -> what,
+      "found" -> found,
+      "suggestion" -> suggestion
+    )
 }

@@ -3,11 +3,16 @@ package sparkcer.engine.ceql
 /** Writes a query or a formula as text that parses to itself. */
 object Printer {
 
-  def print(q: Query): String = {
+  def print(q: Query): String = clauses(q, print(q.where))
+
+  /** The query with `…` for its pattern: what a picture of the pattern does not show. */
+  def outline(q: Query): String = clauses(q, "…")
+
+  private def clauses(q: Query, pattern: String): String = {
     val parts = Vector(
       Some(s"SELECT ${select(q.select)}"),
       Some(s"FROM ${q.from.map(n => name(n.value)).mkString(", ")}"),
-      Some(s"WHERE ${print(q.where)}"),
+      Some(s"WHERE $pattern"),
       if (q.partitionBy.isEmpty) None else Some(s"PARTITION BY [${q.partitionBy.map(_.value).mkString(", ")}]"),
       q.within.map(w => s"WITHIN ${window(w)}"),
       if (q.consumeBy == Consume.None) None else Some(s"CONSUME BY ${q.consumeBy.word}"),
@@ -19,11 +24,11 @@ object Printer {
   def print(f: Formula): String = formula(f, Loosest)
 
   def print(c: Condition): String = c match {
-    case Condition.Holds(x, p)       => s"${variable(x.value)}[${p.sql}]"
-    case Condition.Compare(l, op, r) => s"${operand(l)} ${op.sign} ${operand(r)}"
-    case Condition.Compared(comparison)      => comparison.show
-    case Condition.And(parts)        => parts.map(inParens(_)).mkString(" AND ")
-    case Condition.Or(parts)         => parts.map(inParens(_)).mkString(" OR ")
+    case Condition.Holds(x, p)          => s"${variable(x.value)}[${p.sql}]"
+    case Condition.Compare(l, op, r)    => s"${operand(l)} ${op.sign} ${operand(r)}"
+    case Condition.Compared(comparison) => comparison.show
+    case Condition.And(parts)           => parts.map(inParens(_)).mkString(" AND ")
+    case Condition.Or(parts)            => parts.map(inParens(_)).mkString(" OR ")
   }
 
   def print(o: Operand): String = operand(o)
@@ -81,11 +86,23 @@ object Printer {
   private def window(w: Window): String = w match {
     case Window.Events(n)                   => s"${quantity(n)} EVENTS"
     case Window.Attribute(n, a)             => s"${quantity(n)} [${a.value}]"
-    case Window.Duration(micros)            => s"$micros microseconds"
+    case Window.Duration(micros)            => duration(micros)
     case Window.OpenDuration(micros, parts) =>
       val open = parts.map { case (n, size) => s":${name(n.value)} ${Parser.unitOf(size)}" }
-      (open ++ (if (micros == 0) Vector.empty else Vector(s"$micros microseconds"))).mkString(" ")
+      (open ++ (if (micros == 0) Vector.empty else Vector(duration(micros)))).mkString(" ")
   }
+
+  /** `2 hours 30 minutes`. */
+  private def duration(micros: Long): String = {
+    val (text, _) = Durations.foldLeft((Vector.empty[String], micros)) { case ((done, left), size) =>
+      val n = left / size
+      if (n == 0) (done, left) else (done :+ s"$n ${Parser.unitOf(size)}${if (n == 1) "" else "s"}", left % size)
+    }
+    if (text.isEmpty) "0 seconds" else text.mkString(" ")
+  }
+
+  /** Days, hours, minutes, seconds, milliseconds and microseconds. */
+  private val Durations = Vector(86400000000L, 3600000000L, 60000000L, 1000000L, 1000L, 1L)
 
   private def quantity(q: Quantity): String = q match {
     case Quantity.Number(v)    => v.bigDecimal.toPlainString

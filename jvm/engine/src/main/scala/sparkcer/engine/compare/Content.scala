@@ -79,7 +79,7 @@ private[engine] object Content {
     case Spoiled => Spoilt
     case Set     => new ValueSet(Array.fill(in.int())(new Bytes(in.array())))
     case Refs    => new Events(Array.fill(in.int())(in.int()))
-    case _       => throw new StateException("The saved state has a register of an unknown kind.")
+    case _       => throw new StateException("CER_STATE_DAMAGED.REGISTER")
   }
 
   def bytes(content: AnyRef): Long = content match {

@@ -208,7 +208,7 @@ final private[evaluate] class Counter(automaton: () => Determinized) {
 
   private def grow(): Unit = {
     val wide = 2 * (mask + 1)
-    if (wide <= 0) throw new IllegalStateException(Tecs.TooLarge)
+    if (wide <= 0) throw Tecs.tooLarge
     val (newTimes, newClasses, newTimed, newFront) =
       (new Array[Long](wide), new Array[Int](wide), new Array[Boolean](wide), new Array[Array[Long]](wide))
     var i = base

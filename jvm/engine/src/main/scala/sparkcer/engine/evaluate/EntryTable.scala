@@ -125,7 +125,9 @@ final private[evaluate] class EntryTable(machine: Machine, tecs: Tecs, now: Now)
     val format = in.byte()
     if (format > Format)
       throw new StateException(
-        s"The state of comparisons between events was saved in format $format by a newer spark-cer, and this one reads formats up to $Format. Use that newer version."
+        "CER_STATE_MISMATCH.NEWER_COMPARISONS",
+        "format" -> format.toString,
+        "most" -> Format.toString
       )
     (0 until in.int()).foreach { _ =>
       val gone = entries.get(Configuration.read(in))

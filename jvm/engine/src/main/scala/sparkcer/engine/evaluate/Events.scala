@@ -59,7 +59,7 @@ final private[evaluate] class Events {
   def clear(): Unit = expire(Long.MaxValue): Unit
 
   private def resize(capacity: Int): Unit = {
-    if (capacity <= 0) throw new IllegalStateException(Tecs.TooLarge)
+    if (capacity <= 0) throw Tecs.tooLarge
     val newTimes = new Array[Long](capacity)
     val newFirst = new Array[Int](capacity)
     val newPayloads = new Array[Array[Byte]](capacity)

@@ -69,7 +69,7 @@ final class Partitions(val evaluator: Evaluator) {
       val key = in.array()
       getOrCreate(key).restore(in)
     }
-    if (!in.done) throw new StateException("The saved state has more bytes than it says.")
+    if (!in.done) throw new StateException("CER_STATE_DAMAGED.TOO_LONG")
   }
 }
 

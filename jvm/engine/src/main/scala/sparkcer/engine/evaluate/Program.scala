@@ -67,7 +67,7 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   }
 
   /** Must matches of different starts be compared when an event closes them? */
-  private[evaluate] val selects: Boolean = strategy match {
+  private[engine] val selects: Boolean = strategy match {
     case Strategy.Next | Strategy.Last  => true
     case Strategy.Max                   => !cea.fixedLength
     case Strategy.All | Strategy.Strict => false
@@ -98,11 +98,12 @@ object Program {
           if (!bound(i.variable.value)) {
             val names = bound.toVector.sorted
             throw new CeqlException(
-              "CER_UNKNOWN_VARIABLE",
-              s"SELECT names '${i.variable.value}', but WHERE binds only ${names.mkString(", ")}." +
-                CeqlException.suggestion(i.variable.value, names),
               query.text,
-              i.variable.offset
+              i.variable.offset,
+              "CER_UNKNOWN_VARIABLE.SELECT",
+              "name" -> i.variable.value,
+              "variables" -> CeqlException.list(names),
+              "suggestion" -> CeqlException.suggestion(i.variable.value, names)
             )
           }
           (i.variable.value, i.attributes)
@@ -134,10 +135,12 @@ object Program {
     query.where.subformulas.foreach {
       case a @ Formula.Atom(Some(stream), _) if !names.contains(stream) =>
         throw new CeqlException(
-          "CER_UNKNOWN_STREAM",
-          s"'$stream' is not in FROM, which names ${names.mkString(", ")}.${CeqlException.suggestion(stream, names)}",
           query.text,
-          a.offset
+          a.offset,
+          "CER_UNKNOWN_STREAM.NOT_IN_FROM",
+          "name" -> stream,
+          "names" -> names.mkString(", "),
+          "suggestion" -> CeqlException.suggestion(stream, names)
         )
       case _ => ()
     }

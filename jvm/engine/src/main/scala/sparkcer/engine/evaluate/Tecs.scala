@@ -1,6 +1,6 @@
 package sparkcer.engine.evaluate
 
-import sparkcer.engine.state.{WireReader, WireWriter}
+import sparkcer.engine.state.{StateException, WireReader, WireWriter}
 
 /** The timed enumerable compact set (tECS) of CORE, Section 4.1: all partial matches in nodes that share what they have
   * in common. A node is not changed after it is written.
@@ -110,7 +110,7 @@ final private[evaluate] class Tecs(events: Events) {
   }
 
   private def resize(capacity: Int): Unit = {
-    if (capacity > MaxNodes) throw new IllegalStateException(TooLarge)
+    if (capacity > MaxNodes) throw tooLarge
     val copy = new Array[Int](capacity * Width)
     var n = base
     while (n != top) {
@@ -199,7 +199,7 @@ final private[evaluate] class Tecs(events: Events) {
   }
 }
 
-private[evaluate] object Tecs {
+private[engine] object Tecs {
   private val WidthBits = 3
   private val Width = 1 << WidthBits
   private val Event = 0
@@ -215,6 +215,5 @@ private[evaluate] object Tecs {
   /** An array has at most 2^31 ints. */
   private val MaxNodes = 1 << 27
 
-  val TooLarge: String =
-    s"One substream holds more than $MaxNodes nodes of partial matches. Use a shorter WITHIN, or PARTITION BY a finer key."
+  def tooLarge: StateException = new StateException("CER_STATE_TOO_LARGE", "most" -> MaxNodes.toString)
 }

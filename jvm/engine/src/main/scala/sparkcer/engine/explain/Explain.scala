@@ -11,7 +11,7 @@ object Explain {
 
   def apply(p: Program): String = {
     val parts = Vector(
-      "Pattern" -> Vector(Printer.print(p.query.where)),
+      "Pattern" -> (Printer.print(p.query.where) +: negations(p.query.where)),
       "Output" -> output(p),
       "Conditions, each asked of an event once, by Spark" -> p.conditions.zipWithIndex.map { case (g, i) =>
         s"$i  ${g.show}"
@@ -23,6 +23,21 @@ object Explain {
       "Cost" -> costs(p)
     )
     parts.map { case (title, lines) => (title +: lines.map("  " + _)).mkString("\n") }.mkString("\n\n")
+  }
+
+  /** What NOT is often taken for, and is not. `NOT(A):+`, which has nothing but other events, is what it seems to be. */
+  private def negations(f: Formula): Vector[String] = f match {
+    case Formula.Iterate(_: Formula.Not, contiguous) if contiguous => Vector.empty
+    case not: Formula.Not                                          => Vector(negation(not))
+    case other                                                     => other.children.flatMap(negations).distinct
+  }
+
+  private def negation(not: Formula.Not): String = {
+    val (what, none) = not.body match {
+      case a: Formula.Atom => (s"${if ("aeiouAEIOU".contains(a.eventType.head)) "an" else "a"} ${a.variable}", a.variable)
+      case _               => ("such an event", "such event")
+    }
+    s"${Printer.print(not)} asks for one event that is not $what; it does not mean that no $none comes."
   }
 
   private def output(p: Program): Vector[String] =
@@ -53,7 +68,8 @@ object Explain {
   private def costs(p: Program): Vector[String] = {
     val iterates = p.query.where.subformulas.exists(takesSubsets)
     val matches = p.strategy match {
-      case _ if p.counts                 => "matches are counted, not listed: their number does not matter"
+      case _ if p.counts && !p.selects && !p.distinct =>
+        "matches are counted, not listed: their number does not matter"
       case Strategy.Next | Strategy.Last =>
         "an event closes one set of events at the most; finding it takes time linear in the starts in the window"
       case Strategy.Max =>

@@ -30,14 +30,16 @@ object Frame {
   def read(bytes: Array[Byte]): WireReader = {
     val end = bytes.length - Checksum
     if (end < 2 || (bytes(0) & 0xff) != Magic)
-      throw new StateException("These bytes are not a saved state of spark-cer.")
+      throw new StateException("CER_STATE_DAMAGED.NOT_STATE")
     val version = bytes(1) & 0xff
     if (version > Version)
       throw new StateException(
-        s"The state was saved in format $version by a newer spark-cer, and this one reads formats up to $Version. Use that newer version."
+        "CER_STATE_MISMATCH.NEWER_STATE",
+        "format" -> version.toString,
+        "most" -> Version.toString
       )
     val sum = (0 until Checksum).map(i => (bytes(end + i) & 0xffL) << (8 * i)).sum
-    if (sum != checksum(bytes, end)) throw new StateException("The saved state is damaged: its checksum is wrong.")
+    if (sum != checksum(bytes, end)) throw new StateException("CER_STATE_DAMAGED.CHECKSUM")
     new WireReader(bytes, 2, end)
   }
 

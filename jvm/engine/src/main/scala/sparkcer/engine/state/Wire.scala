@@ -54,7 +54,7 @@ final class WireReader(bytes: Array[Byte], private var at: Int, end: Int) {
   def done: Boolean = at == end
 
   def byte(): Int = {
-    if (at >= end) throw new StateException("The state ends in the middle of a record.")
+    if (at >= end) throw new StateException("CER_STATE_DAMAGED.CUT_OFF")
     at += 1
     bytes(at - 1) & 0xff
   }
@@ -66,7 +66,7 @@ final class WireReader(bytes: Array[Byte], private var at: Int, end: Int) {
     while ((b & 0x80) != 0) {
       v |= (b & 0x7fL) << shift
       shift += 7
-      if (shift > 63) throw new StateException("The state has a number that is too long.")
+      if (shift > 63) throw new StateException("CER_STATE_DAMAGED.NUMBER")
       b = byte()
     }
     v |= b.toLong << shift
@@ -79,7 +79,7 @@ final class WireReader(bytes: Array[Byte], private var at: Int, end: Int) {
     val n = int()
     if (n < 0) null
     else {
-      if (n > end - at) throw new StateException("The state ends in the middle of a record.")
+      if (n > end - at) throw new StateException("CER_STATE_DAMAGED.CUT_OFF")
       at += n
       java.util.Arrays.copyOfRange(bytes, at - n, at)
     }
@@ -87,10 +87,7 @@ final class WireReader(bytes: Array[Byte], private var at: Int, end: Int) {
 
   def words(): Array[Long] = {
     val n = int()
-    if (n < 0 || n > end - at) throw new StateException("The state ends in the middle of a record.")
+    if (n < 0 || n > end - at) throw new StateException("CER_STATE_DAMAGED.CUT_OFF")
     Array.fill(n)(long())
   }
 }
-
-/** Thrown if saved state cannot be used, because it is damaged or was written by a newer version. */
-final class StateException(message: String) extends RuntimeException(message)

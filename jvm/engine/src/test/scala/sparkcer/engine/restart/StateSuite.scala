@@ -33,27 +33,27 @@ class StateSuite extends CutAnywhere(plainCase) {
       intercept[StateException](load(damaged))
     }
     val inside = saved.updated(saved.length / 2, (~saved(saved.length / 2)).toByte)
-    refused("The saved state is damaged: its checksum is wrong.")(inside)
+    refused("[CER_STATE_DAMAGED] The saved state is damaged: its checksum is wrong.")(inside)
   }
 
   test("a piece that was cut off is found wherever it ends") {
     saved.indices.foreach(n => intercept[StateException](load(saved.take(n))))
-    refused("These bytes are not a saved state of spark-cer.")(Array.empty[Byte])
+    refused("[CER_STATE_DAMAGED] These bytes are not a saved state of spark-cer.")(Array.empty[Byte])
   }
 
   test("other bytes are not a saved state") {
-    refused("These bytes are not a saved state of spark-cer.")("SELECT * FROM S".getBytes("UTF-8"))
+    refused("[CER_STATE_DAMAGED] These bytes are not a saved state of spark-cer.")("SELECT * FROM S".getBytes("UTF-8"))
   }
 
   test("a newer format is named") {
     refused(
-      "The state was saved in format 3 by a newer spark-cer, and this one reads formats up to 2. Use that newer version."
+      "[CER_STATE_MISMATCH] The state was saved in format 3 by a newer spark-cer, and this one reads formats up to 2. Use that newer version."
     )(saved.updated(1, (Frame.Version + 1).toByte))
   }
 
   test("bytes behind the last record are found") {
     val longer = Frame.write { out => (2 until saved.length - 4).foreach(i => out.byte(saved(i) & 0xff)); out.byte(0) }
-    refused("The saved state has more bytes than it says.")(longer)
+    refused("[CER_STATE_DAMAGED] The saved state is damaged: it has more bytes than it says.")(longer)
   }
 
   test("what changed is small, and nothing is smaller still") {

@@ -34,15 +34,19 @@ class ParametersSuite extends munit.FunSuite {
     intercept[CeqlException](bound(clauses, values: _*)).problem
 
   test("numbers that do not fit") {
-    assertEquals(refused("LIMIT :n", "n" -> 0), "LIMIT takes a whole number from 1, and :n is 0.")
+    assertEquals(refused("LIMIT :n", "n" -> 0), "LIMIT takes a whole number, 1 or more, but the parameter :n is 0.")
     assertEquals(
       refused("WITHIN :n EVENTS", "n" -> 1.5),
-      "a window of events is a whole number of them, and :n is 1.5."
+      "a window of events takes a whole number of events, but the parameter :n is 1.5."
     )
-    assertEquals(refused("WITHIN :n [ts]", "n" -> -1), "a window is not negative, and :n is -1.")
+    assertEquals(refused("WITHIN :n [ts]", "n" -> -1), "a window cannot be negative, but the parameter :n is -1.")
+    val negative = "a window cannot be negative, but the parameter :n is -1."
+    assertEquals(refused("WITHIN :n minutes", "n" -> -1), negative)
+    assertEquals(refused("WITHIN 2 hours :n minutes", "n" -> -1), negative)
+    assertEquals(refused("WITHIN :n EVENTS", "n" -> -1), negative)
     assertEquals(
       refused("WITHIN :n seconds", "n" -> BigDecimal("1e-7")),
-      "a window is a whole number of microseconds, and :n is 0.0000001."
+      "a window of time takes a whole number of microseconds, but the parameter :n is 0.0000001."
     )
     assertEquals(refused("WITHIN :n weeks", "n" -> BigDecimal("1e9")), "the window is longer than 292,000 years.")
   }

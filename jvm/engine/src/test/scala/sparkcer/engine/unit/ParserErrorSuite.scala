@@ -94,7 +94,7 @@ class ParserErrorSuite extends munit.FunSuite {
     refused(
       "SELECT * FROM WHERE A",
       (1, 15),
-      "expected a stream name, found 'WHERE'. To use 'WHERE' as a name, put it in backticks."
+      "expected a name after FROM, found 'WHERE'. To use 'WHERE' as a name, put it in backticks."
     )
   }
 
@@ -126,8 +126,8 @@ class ParserErrorSuite extends munit.FunSuite {
     formula("A FILTER A[ ]", 11, "the condition is empty.")
     formula("A FILTER A[p] ADN A[q]", 15, s"expected $operators, $clauses, found 'ADN'. Did you mean 'AND'?")
     formula("A FILTER (A[p] A[q])", 16, "expected AND, OR or ')', found 'A'.")
-    formula("A FILTER A[p IN {..}]", 17, "a range needs a bound: {1..5}, {1..} or {..5}.")
-    formula("A FILTER A[p IN RANGE(1)]", 17, "RANGE takes a lower and an upper bound: RANGE(1, 5).")
+    formula("A FILTER A[p IN {..}]", 17, "a range needs a bound, such as {1..5}, {1..} or {..5}.")
+    formula("A FILTER A[p IN RANGE(1)]", 17, "RANGE takes a lower and an upper bound, such as RANGE(1, 5).")
   }
 
   test("comparisons between events") {
@@ -137,41 +137,77 @@ class ParserErrorSuite extends munit.FunSuite {
       32,
       "expected '.' and a column after 'y', such as y.price, found the end of the query."
     )
-    formula("A AS x FILTER x. = 1", 18, "expected an attribute of a variable, such as x.price, found '='.")
+    formula("A AS x FILTER x. = 1", 18, "expected a column of a variable, such as x.price, found '='.")
     formula(
       "A AS x ; B AS y FILTER x.id LIKE y.id",
       29,
-      "expected a comparison (= != < <= > >=), found 'LIKE'. Other expressions go in brackets: y[tweet_id = x.id]."
+      "expected a comparison (= != < <= > >=), found 'LIKE'. Other expressions go in brackets after a variable, such as x[name LIKE 'a%']."
     )
     formula("A AS x FILTER x.a < x.b < x.c", 25, "expected AND, OR or the end of the comparison, found '<'.")
     formula("A AS x FILTER (x.a + 1 = 2", 15, "the parenthesis opened here is never closed.")
     formula("A AS x FILTER f(x.a = 2", 21, "expected ')', found '='.")
-    formula("A AS x FILTER x.a > PREV.a", 21, "PREV stands inside the brackets of its variable: x[price > PREV.price].")
-    formula("A FILTER 1 = 1", 10, "the comparison names no variable: compare attributes, such as x.price > y.price.")
+    formula("A AS x FILTER x.a > PREV.a", 21, "PREV is used inside the brackets of its variable, such as x[price > PREV.price].")
+    formula("A FILTER 1 = 1", 10, "the comparison has no variable. Compare columns of events, such as x.price > y.price.")
     refused(
       "SELECT * FROM S WHERE A AS high ; B FILTER high.p > lwo.p",
       (1, 53),
-      "FILTER names 'lwo', but the formula before it binds only A, B, high.",
+      "FILTER names 'lwo', which is not a variable of the pattern before it. Its variables are A, B, high.",
       "CER_UNKNOWN_VARIABLE"
     )
+  }
+
+  test("a column without its variable") {
+    def whose(filter: String, column: Int, name: String, write: String) = formula(
+      s"(A AS x ; B) FILTER $filter",
+      column + 20,
+      s"whose $name? Write $write for the events of x. The variables here are A, B, x."
+    )
+    whose("amount > 3", 1, "amount", "x[amount > 3] or x.amount > 3")
+    whose("amount = 3 OR B[p]", 1, "amount", "x[amount = 3] or x.amount = 3")
+    whose("B[p] AND (amount * (2 + p) > 3)", 11, "amount", "x[amount * (2 + p) > 3] or x.amount * (2 + p) > 3")
+    whose("`the amount` != 3 WITHIN 3 EVENTS", 1, "`the amount`", "x[`the amount` != 3] or x.`the amount` != 3")
+    whose("a BETWEEN 1 AND 2 AND B[p]", 1, "a", "x[a BETWEEN 1 AND 2]")
+    whose("a NOT IN (1, 2) LIMIT 3", 1, "a", "x[a NOT IN (1, 2)]")
+    whose("a IS NULL", 1, "a", "x[a IS NULL]")
+    whose("3 < amount", 5, "amount", "x.amount")
+    whose("x.amount > least", 12, "least", "x.least")
+    formula(
+      "NOT(A) FILTER amount > 3",
+      15,
+      "whose amount? Write x[amount > 3] or x.amount > 3 for the events of x. The variables here are none."
+    )
+    formula(
+      "A AS x FILTER x.ts < INTERVAL 1 DAY",
+      22,
+      "expected a column of a variable, such as x.price, found 'INTERVAL'. " +
+        "Other expressions go in brackets after a variable, such as x[name LIKE 'a%']."
+    )
+  }
+
+  test("SELECT x.a") {
+    def select(list: String, column: Int, problem: String) =
+      refused(s"SELECT $list FROM S WHERE A AS x", (1, 7 + column), problem)
+    select("x.amount", 2, "the columns of a variable are in brackets. Write x[amount].")
+    select("A, x.`the amount`", 5, "the columns of a variable are in brackets. Write x[`the amount`].")
+    select("x.", 2, "expected ',' or FROM, found '.'.")
   }
 
   test("PART-BY and ALL") {
     formula(
       "A PART-BY k",
       11,
-      "expected attributes in brackets after PART-BY, such as [x.id, y.id] or [id], found 'k'."
+      "expected columns in brackets after PART-BY, such as [x.id, y.id] or [id], found 'k'."
     )
     formula("A PART-BY [a + b]", 12, "expected a column name, found 'a + b'.")
     formula(
       "A ; B PART-BY [a, b]",
       7,
-      "PART-BY takes one attribute of all events, [id], or one of each variable, [x.id, y.id]."
+      "PART-BY takes one column of all events, such as [id], or one column of each variable, such as [x.id, y.id]."
     )
     formula(
       "A AS x ; B ; NOT(C) PART-BY [x.id, A.id]",
       21,
-      "PART-BY leaves out the events of 'B': give each of them a variable in the list."
+      "PART-BY leaves out the events of 'B'. Add one of their columns to the list, such as B.id."
     )
     formula("A PARTBY [k]", 3, s"expected $operators, $clauses, found 'PARTBY'. Did you mean 'PART-BY'?")
     formula("A ALL", 6, "expected an event type, NOT(…) or '(', found the end of the query.")
@@ -183,21 +219,21 @@ class ParserErrorSuite extends munit.FunSuite {
   }
 
   test("windows") {
-    val units = "EVENTS, an attribute in brackets or a unit of time (days, hours, minutes, seconds, milliseconds)"
+    val units = "a unit of time (weeks, days, hours, minutes, seconds, milliseconds, microseconds), EVENTS, or a column in brackets, such as [ts]"
     formula("A WITHIN", 9, "expected a number after WITHIN, found the end of the query.")
     formula("A WITHIN 3", 11, s"expected $units, found the end of the query.")
     formula("A WITHIN 3 mintues", 12, s"expected $units, found 'mintues'. Did you mean 'minutes'?")
     formula("A WITHIN 3 EVENST", 12, s"expected $units, found 'EVENST'. Did you mean 'EVENTS'?")
-    formula("A WITHIN 3 [a, b]", 12, "WITHIN takes one attribute, such as WITHIN 30 [ts].")
-    formula("A WITHIN 0.0000001 seconds", 20, "a window is a whole number of microseconds.")
+    formula("A WITHIN 3 [a, b]", 12, "WITHIN takes one column, such as WITHIN 30 [ts].")
+    formula("A WITHIN 0.0000001 seconds", 20, "a window of time takes a whole number of microseconds.")
     formula("A WITHIN 9999999999999 days", 28, "the window is longer than 292,000 years.")
   }
 
   test("other clauses") {
-    formula("A PARTITION BY k", 16, "expected an attribute in brackets, such as [card], found 'k'.")
+    formula("A PARTITION BY k", 16, "expected a column in brackets, such as [card], found 'k'.")
     formula("A PARTITION BY [k + 1]", 17, "expected a column name, found 'k + 1'.")
-    formula("A LIMIT 0", 9, "LIMIT takes a whole number from 1.")
-    formula("A LIMIT 1.5", 9, "LIMIT takes a whole number from 1.")
+    formula("A LIMIT 0", 9, "LIMIT takes a whole number, 1 or more.")
+    formula("A LIMIT 1.5", 9, "LIMIT takes a whole number, 1 or more.")
     formula("A LIMIT x", 9, "expected a number after LIMIT, found 'x'.")
     refused("SELECT COUNT(x) FROM S WHERE A", (1, 14), "expected '*', found 'x'.")
     refused("SELECT x[a + 1] FROM S WHERE A AS x", (1, 10), "expected a column name, found 'a + 1'.")
@@ -212,7 +248,7 @@ class ParserErrorSuite extends munit.FunSuite {
     refused("SELECT MAX LAST * FROM S WHERE A", (1, 12), "expected '*' after the strategy, found 'LAST'.")
     formula("A PARTITION [k]", 13, "expected BY after PARTITION, found '[k]'.")
     formula("A CONSUME ANY", 11, "expected BY after CONSUME, found 'ANY'.")
-    formula("A WITHIN 2.5 EVENTS", 10, "a window of events is a whole number of them.")
+    formula("A WITHIN 2.5 EVENTS", 10, "a window of events takes a whole number of events.")
     refused("SELECT x[] FROM S WHERE A AS x", (1, 10), "expected a column name, found nothing.")
   }
 
@@ -221,14 +257,14 @@ class ParserErrorSuite extends munit.FunSuite {
     refused(
       "SELECT hihg FROM S WHERE A AS high",
       (1, 8),
-      "SELECT names 'hihg', but WHERE binds only A, high. Did you mean 'high'?",
+      "SELECT names 'hihg', which is not a variable of the pattern. Its variables are A, high. Did you mean 'high'?",
       variable
     )
-    refused("SELECT y FROM S WHERE A AS x", (1, 8), "SELECT names 'y', but WHERE binds only A, x.", variable)
+    refused("SELECT y FROM S WHERE A AS x", (1, 8), "SELECT names 'y', which is not a variable of the pattern. Its variables are A, x.", variable)
     refused(
       "SELECT * FROM S WHERE (A AS low FILTER high[p]) ; B AS high",
       (1, 40),
-      "FILTER names 'high', but the formula before it binds only A, low.",
+      "FILTER names 'high', which is not a variable of the pattern before it. Its variables are A, low.",
       variable
     )
     refused(
@@ -244,7 +280,7 @@ class ParserErrorSuite extends munit.FunSuite {
     refused(
       "SELECT X FROM S WHERE A AS x",
       (1, 8),
-      "SELECT names 'X', but WHERE binds only A, x. Did you mean 'x'?",
+      "SELECT names 'X', which is not a variable of the pattern. Its variables are A, x. Did you mean 'x'?",
       "CER_UNKNOWN_VARIABLE"
     )
   }

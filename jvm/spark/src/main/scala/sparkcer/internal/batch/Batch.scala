@@ -4,14 +4,15 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import sparkcer.engine.evaluate.Substream
 import sparkcer.engine.state.Bytes
-import sparkcer.internal.output.{Plan, Recognizer, Ties}
+import sparkcer.internal.bind.Plan
+import sparkcer.internal.output.{Recognizer, Ties}
 import sparkcer.internal.prepare.{Event, Slices}
 
-/** Runs a query over the sorted events of a task. Matches come out as they are found, one at a time; a row is good
-  * until the next is asked for.
+/** Runs a query over the sorted events of a task. Returns match rows one at a time, as they are found; a row is valid
+  * until the next one is asked for.
   *
   * @param unread
-  *   columns that nobody reads
+  *   columns of the match rows that nobody reads
   */
 final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) extends Serializable {
 
@@ -47,7 +48,7 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
     }
   }
 
-  /** A substream with what tells its events apart. */
+  /** A substream, with what it remembers of its last events. */
   final private class Reader(recognizer: Recognizer, sizes: Batch.Sizes) {
     sizes.substreams += 1
     val substream: Substream = recognizer.evaluator.newSubstream()
@@ -60,14 +61,14 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
     }
   }
 
-  /** Finds the substream of an event. */
+  /** Finds the substream of an event, and says whether the matches that the event closes are reported. */
   sealed abstract private class Substreams {
     def of(e: Event): Reader
     def reports(e: Event): Boolean = true
     def close(): Unit
   }
 
-  /** Keys come one after the other. */
+  /** For events that are sorted by key: one substream after the other. */
   final private class Grouped(recognizer: Recognizer, sizes: Batch.Sizes) extends Substreams {
     private var key: Array[Byte] = _
     private var current: Reader = _
@@ -84,7 +85,7 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
     def close(): Unit = if (current != null) { current.close(); current = null }
   }
 
-  /** Events of all slices come in time order. Only two slices that follow each other share times. */
+  /** For events of several slices, in time order. Only two consecutive slices overlap, so two substreams are enough. */
   final private class BySlice(recognizer: Recognizer, slices: Slices, sizes: Batch.Sizes) extends Substreams {
     private val readers = new Array[Reader](2)
     private val numbers = new Array[Long](2)
@@ -106,12 +107,12 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
     }
   }
 
-  /** Events of all keys come in time order. Keys that were silent for a window are forgotten, so that memory goes with
-    * the keys of a window, not with all.
+  /** For events of all keys, in time order. Keys without events for a window are dropped, so memory grows with the keys
+    * of a window, not with all keys.
     */
   final private class Mixed(recognizer: Recognizer, sizes: Batch.Sizes) extends Substreams {
     private val byKey = new java.util.LinkedHashMap[Bytes, Reader](16, 0.75f, true)
-    private val forgets = plan.windowIsTime && plan.windowSize.isDefined
+    private val forgets = plan.window.endsInTime
     private var key: Array[Byte] = _
     private var current: Reader = _
 
@@ -155,7 +156,7 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
 
 object Batch {
 
-  /** How large things became in a task. */
+  /** The largest sizes in a task, for metrics. */
   final class Sizes {
     var substreams = 0L
     var events = 0L

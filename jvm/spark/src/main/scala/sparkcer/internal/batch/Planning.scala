@@ -9,12 +9,12 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import sparkcer.internal.output.MatchWriter
 import sparkcer.internal.prepare.{PackRow, Prepare, PrepareExec, RepeatExec, Tally, TallyExec}
 
-/** How a session comes to know our operators. It needs no `spark.sql.extensions`: libraries that are installed on a
-  * running cluster load too late for those.
+/** Registers our operators with a session. This does not need `spark.sql.extensions`, which is read too early for
+  * libraries that are installed on a running cluster.
   */
 object Planning {
 
-  /** Tells the session, once. */
+  /** Registers with the session, once. */
   def on(spark: SparkSession): Unit = spark.synchronized {
     val known = spark.experimental
     if (!known.extraStrategies.contains(Operators)) known.extraStrategies = known.extraStrategies :+ Operators
@@ -25,7 +25,7 @@ object Planning {
     def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
       case p: Prepare =>
         import p._
-        val one = PrepareExec(masks, droppable, time, key, clock, order, payload, slices, output, planLater(child))
+        val one = PrepareExec(masks, droppable, time, key, clock, order, payload, tally, slices, output, planLater(child))
         slices.fold[SparkPlan](one)(RepeatExec(_, one)) :: Nil
       case r: Recognize =>
         RecognizeExec(r.plan, r.layout, r.spread, r.unread, r.output, planLater(r.child)) :: Nil
@@ -34,9 +34,9 @@ object Planning {
     }
   }
 
-  /** Columns of matches that nobody reads are not written; and if that is so of `match_id`, which depends on every
-    * column of an event, the columns of events that nobody reads or compares are neither packed nor, where the source
-    * can leave them out, read.
+  /** Does not write columns of matches that nobody reads. If `match_id` is one of them, which depends on every column of
+    * an event, the columns of events that nobody reads or compares are not packed either, and not read where the source
+    * can leave them out.
     */
   private object Unread extends Rule[LogicalPlan] {
     def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
@@ -45,7 +45,7 @@ object Planning {
         if (unread == before) p
         else {
           val identified = !r.plan.schema.counts && !unread(0)
-          val child = if (identified) prepare else narrowed(prepare, fieldsRead(list, r) ++ r.plan.comparisons.columns)
+          val child = if (identified) prepare else narrowed(prepare, fieldsRead(list, r) ++ r.plan.query.comparisons.columns)
           Project(list, r.copy(unread = unread, child = child))
         }
     }

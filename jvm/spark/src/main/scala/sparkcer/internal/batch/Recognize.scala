@@ -9,16 +9,15 @@ import org.apache.spark.sql.catalyst.plans.physical.UnknownPartitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import sparkcer.internal.output.Plan
-import sparkcer.internal.prepare.{EventLayout, Slices}
+import sparkcer.internal.bind.Plan
+import sparkcer.internal.prepare.EventLayout
 
-/** A query over the prepared events of a batch. No state is needed: events come sorted, and one substream after the
-  * other, or all of them side by side.
+/** A query over the prepared events of a batch, which come sorted.
   *
   * @param unread
-  *   the columns of the output that nobody reads, by their numbers; they hold nothing
+  *   the columns of the output that nobody reads, by number; they stay empty
   * @param output
-  *   the columns of the plan's [[MatchSchema]]
+  *   the columns of the plan's [[sparkcer.internal.output.MatchSchema]]
   */
 case class Recognize(
     plan: Plan,
@@ -32,24 +31,6 @@ case class Recognize(
   override def producedAttributes: AttributeSet = outputSet
   override def simpleString(maxFields: Int): String = s"CerRecognize ${spread.words}"
   override protected def withNewChildInternal(c: LogicalPlan): Recognize = copy(child = c)
-}
-
-/** How the events of a batch are spread over tasks. */
-sealed trait Spread {
-  def words: String
-}
-
-object Spread {
-
-  /** Each key is in one task. In time order the sort is cheaper than by key and time, and a window tells which keys can
-    * be forgotten; without one, keys come one after the other.
-    */
-  final case class ByKey(inTime: Boolean) extends Spread { def words: String = "by key" }
-
-  final case class BySlice(slices: Slices) extends Spread { def words: String = "by slices of time" }
-
-  /** All events are in one task. */
-  final case class OneTask(why: String) extends Spread { def words: String = s"on one task, because $why" }
 }
 
 case class RecognizeExec(
@@ -67,7 +48,7 @@ case class RecognizeExec(
     s"""
        |$formattedNodeName
        |Spread: ${spread.words}
-       |Query: ${plan.query.trim.split("\\s+").mkString(" ")}
+       |Query: ${plan.query.text.trim.split("\\s+").mkString(" ")}
        |""".stripMargin
   override def producedAttributes: AttributeSet = outputSet
   override def outputPartitioning: Partitioning = UnknownPartitioning(child.outputPartitioning.numPartitions)

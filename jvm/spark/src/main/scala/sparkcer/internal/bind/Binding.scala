@@ -8,18 +8,20 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, PythonUDF, 
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.functions.{coalesce, lit, not}
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans, Sessions}
 import org.apache.spark.sql.types._
 
 import sparkcer.TypeColumn
 import sparkcer.engine.automaton.EventCondition
-import sparkcer.engine.ceql.{CeqlException, Name, SqlCondition, Quantity, Query, Window}
+import sparkcer.engine.ceql.{CeqlException, Name, Parser, Quantity, Query, SqlCondition, Window}
 import sparkcer.engine.evaluate.Program
 
-/** A query that fits a DataFrame: every column found, every type checked. Errors carry the place in the query. */
+/** A query bound to the columns of a DataFrame: every name is found and every type is checked. Errors have the place in
+  * the query.
+  */
 final class Binding(val df: DataFrame, val program: Program, options: Options, val params: ParameterValues) {
   private val query: Query = program.query
-  private[sparkcer] val same = Bridge.sameName(df)
+  private[sparkcer] val same = Sessions.sameName(df)
   private[sparkcer] val schema = StructType(df.schema.filterNot(Inputs.isStream))
   private val stream: Option[Column] = Inputs.streamOf(df.schema).map(columnOf)
 
@@ -28,35 +30,31 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   val order: Option[StructField] = options.order.map(option(_, "order"))
   val clock: Clock = Clock(time.dataType)
 
-  /** The column whose difference the window limits, where it is not the time. */
+  /** The column that WITHIN limits, by default the time column. */
   val windowColumn: StructField = query.within match {
     case Some(Window.Attribute(_, a)) => column(a, "WITHIN")
     case _                            => time
   }
   val windowClock: Clock = Clock(windowColumn.dataType)
 
-  /** The size of a window that is not one of events, in the units of the clock. */
+  /** The size of the window in the units of the clock, unless WITHIN counts events. */
   val windowSize: Option[BigDecimal] = query.within match {
     case Some(Window.Attribute(Quantity.Number(n), a)) =>
       if (!Clock.supports(windowColumn.dataType))
-        mismatch(a.offset, s"WITHIN n [${a.value}]", "a number or a time", windowColumn)
+        fail(a.offset, "CER_TYPE_MISMATCH.WINDOW_COLUMN", typed(windowColumn): _*)
       Some(windowClock.units(n))
     case Some(Window.Duration(micros)) =>
       val size = clock.duration(micros)
       if (size.isEmpty)
-        fail(
-          "CER_TYPE_MISMATCH",
-          s"a window of time needs a timestamp or a date, but the time column '${time.name}' is ${time.dataType.sql}. Write WITHIN n [${time.name}].",
-          query.text.toUpperCase.indexOf("WITHIN")
-        )
+        fail(query.text.toUpperCase.indexOf("WITHIN"), "CER_TYPE_MISMATCH.WINDOW_OF_TIME", typed(time): _*)
       size
     case _ => None
   }
 
   private val between = new ComparisonBinding(this)
 
-  /** The columns that are kept of an event: those that the output shows, and those that are compared with other
-    * events'.
+  /** The columns that are kept of an event: those that the output shows, and those that are compared with columns of
+    * other events.
     */
   val kept: StructType = {
     val all = program.columns.exists(_.attributes.isEmpty) || options.lateRows
@@ -75,19 +73,15 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     if (options.eventType == TypeColumn.Default) there else there.orElse(Some(option(name, "type")))
   }
 
-  /** The one that format 1 of the state took: a column `type` wherever there was one. */
+  /** The type column by the rule of format 1 of the state: a column `type` wherever there was one. */
   private[sparkcer] def firstTypeColumn: Option[StructField] = typeColumn.orElse(
     schema.find(f => same(f.name, Types.Usual)).filter(_ => Inputs.streamOf(df.schema).forall(Inputs.hasUnusedType))
   )
 
   private val eventType: Option[Column] = typeColumn match {
     case Some(f) if f.dataType == StringType => Some(columnOf(f))
-    case Some(f)                             =>
-      throw new CerException(
-        "CER_TYPE_MISMATCH",
-        s"[CER_TYPE_MISMATCH] The type column '${f.name}' is ${f.dataType.sql}, and must be STRING."
-      )
-    case None => stream
+    case Some(f)                             => throw new CerException("CER_TYPE_MISMATCH.TYPE_COLUMN", typed(f): _*)
+    case None                                => stream
   }
 
   /** The type of each event, and the name of its input. */
@@ -100,15 +94,15 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
       Some(time.metadata.getLong(Binding.WatermarkDelay) * 1000)
     else None
 
-  /** How long a key may be silent, in the units of the clock. */
+  /** How long a key may be without events, in the units of the clock. */
   val idle: Option[Long] = options.idle.map { text =>
-    val refused =
-      s"[CER_IDLE] idle='$text' is not a length of time for the column '${time.name}', which is ${time.dataType.sql}: write idle='7 days' for a timestamp or a date, a number for a number."
     val size = Durations
       .micros(text)
       .flatMap(clock.duration)
       .orElse(scala.util.Try(BigDecimal(text)).toOption.filter(_ => clock.duration(0).isEmpty).map(clock.units))
-    size.filter(_ >= 0).map(_.toLong).getOrElse(throw new CerException("CER_IDLE", refused))
+    size.filter(_ >= 0).map(_.toLong).getOrElse(
+      throw new CerException("CER_IDLE", typed(time) :+ ("idle" -> text): _*)
+    )
   }
 
   checkStreams()
@@ -116,10 +110,10 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   // Of several inputs, this is asked before they are merged.
   if (stream.isEmpty)
     Types.mustBePossible(query, Vector(Input(query.from.head.value, schema, typeColumn.isDefined)))
-  if (df.isStreaming) Binding.checkWatermarks(Bridge.planOf(df), Binding.WatermarkDelay)
+  if (df.isStreaming) Binding.checkWatermarks(Plans.planOf(df), Binding.WatermarkDelay)
 
-  /** Each condition as a column that is TRUE for the events that pass. The type comes first: conditions are only asked of
-    * it.
+  /** Each condition as a column that is TRUE for the events that meet it. The test of the type comes first, so that the
+    * rest is evaluated for events of that type only.
     */
   lazy val conditions: Seq[Column] = program.conditions.map(condition)
 
@@ -136,7 +130,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   private def condition(p: SqlCondition): Column = {
     if (checked.add(p)) checkCondition(p)
-    Bridge.column(params.bind(Bridge.parse(df, p.sql)))
+    Columns.column(params.bind(Columns.parse(df, p.sql)))
   }
 
   private def checkCondition(p: SqlCondition): Unit = {
@@ -147,39 +141,50 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
       case _ => ()
     }
     val resolved =
-      try Bridge.resolve(df, Bridge.column(params.bind(parsed)))
+      try Columns.resolve(df, Columns.column(params.bind(parsed)))
       catch {
         case e: AnalysisException =>
-          fail("CER_TYPE_MISMATCH", s"Spark cannot use the condition '${p.sql}': ${firstLine(e)}", p.offset)
+          fail(p.offset, "CER_TYPE_MISMATCH.CONDITION", "condition" -> p.sql, "reason" -> firstLine(e))
       }
-    refusal(resolved).foreach(what => fail("CER_UNSUPPORTED", s"a condition cannot use $what: '${p.sql}'.", p.offset))
-    if (resolved.dataType != BooleanType)
-      fail("CER_TYPE_MISMATCH", s"the condition '${p.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.", p.offset)
+    refusal(resolved).foreach(fail(p.offset, "CER_UNSUPPORTED.CONDITION", "sql" -> p.sql, _))
+    mustBeBoolean(resolved, p.sql, p.offset)
   }
 
-  /** What Spark reads in an SQL text. It takes a word behind an expression for a name of it, as in a SELECT. */
+  private[sparkcer] def mustBeBoolean(e: Expression, sql: String, offset: Int): Unit =
+    if (e.dataType != BooleanType)
+      fail(offset, "CER_TYPE_MISMATCH.NOT_BOOLEAN", "condition" -> sql, "type" -> e.dataType.sql)
+
+  /** Parses SQL text as Spark does. Spark would accept a word after the expression as an alias, as in a SELECT list; here
+    * it is an error.
+    */
   private[sparkcer] def parse(sql: String, shown: String, offset: Int): Expression = {
-    def refuse(why: String) = fail("CER_SYNTAX", s"Spark cannot read $shown: $why", offset)
+    def named(names: String) = fail(offset, "CER_SYNTAX.NAME_FOR_SQL", "sql" -> shown, "names" -> names)
     val parsed =
-      try Bridge.parse(df, sql)
-      catch { case e: AnalysisException => refuse(firstLine(e)) }
+      try Columns.parse(df, sql)
+      catch {
+        case e: AnalysisException => fail(offset, "CER_SYNTAX.SQL", "sql" -> shown, "reason" -> firstLine(e))
+      }
     parsed match {
-      case Alias(_, name)       => refuse(s"'$name' at its end would be a name for it.")
-      case MultiAlias(_, names) => refuse(s"'${names.mkString(", ")}' at its end would be names for it.")
+      case Alias(_, name)       => named(name)
+      case MultiAlias(_, names) => named(names.mkString(", "))
       case e                    => e
     }
   }
 
-  private[sparkcer] def refusal(e: Expression): Option[String] =
-    if (e.exists(_.isInstanceOf[PythonUDF])) Some("a Python UDF")
-    else if (e.exists(_.isInstanceOf[SubqueryExpression])) Some("a subquery")
-    else if (e.exists(_.isInstanceOf[AggregateFunction])) Some("an aggregate")
-    else if (!e.deterministic) Some("a nondeterministic function")
-    else None
+  /** What an expression has that cannot be used, as the parameter of a message. */
+  private[sparkcer] def refusal(e: Expression): Option[(String, String)] = {
+    val what =
+      if (e.exists(_.isInstanceOf[PythonUDF])) Some("a Python UDF")
+      else if (e.exists(_.isInstanceOf[SubqueryExpression])) Some("a subquery")
+      else if (e.exists(_.isInstanceOf[AggregateFunction])) Some("an aggregate")
+      else if (!e.deterministic) Some("a nondeterministic function")
+      else None
+    what.map("what" -> _)
+  }
 
-  /** Spark's own words, without the place, which is one in the condition and not in the query. */
+  /** The message of Spark, without its place, which is relative to the condition and not to the query. */
   private[sparkcer] def firstLine(e: AnalysisException): String =
-    e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?(; line \\d+ pos \\d+;?)?$", "")
+    e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?( \\(line \\d+, pos \\d+\\)|; line \\d+ pos \\d+;?)?$", "")
 
   // Columns
 
@@ -188,7 +193,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     val bare = n.value.stripPrefix("`").stripSuffix("`")
     schema.find(f => same(f.name, bare)).getOrElse {
       if (n.value.contains('.'))
-        fail("CER_UNSUPPORTED", s"$clause takes a column, not a field of one: '${n.value}'.", n.offset)
+        fail(n.offset, "CER_UNSUPPORTED.FIELD", "clause" -> clause, "name" -> n.value)
       else unknown(bare, n.offset)
     }
   }
@@ -197,45 +202,31 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     schema
       .find(f => same(f.name, name))
       .getOrElse(
-        throw new CerException(
-          "CER_UNKNOWN_COLUMN",
-          s"[CER_UNKNOWN_COLUMN] $which='$name' is not a column. The columns are ${columns}.${CeqlException.suggestion(name, schema.fieldNames)}"
-        )
+        throw new CerException("CER_UNKNOWN_COLUMN.OPTION", notAmong(name) :+ ("option" -> which): _*)
       )
 
   private def timeColumn(): StructField = {
     val watermark = schema.find(_.metadata.contains(Binding.WatermarkDelay))
     val fromWindow = query.within.collect { case Window.Attribute(_, a) => column(a, "WITHIN") }
     val field = options.time.map(option(_, "time")).orElse(watermark).orElse(fromWindow).getOrElse {
-      // Timestamps and dates first.
+      // A number is the time only where nothing else can be.
       val (times, numbers) =
         schema.filter(f => Clock.supports(f.dataType)).partition(f => Clock(f.dataType).duration(0).isDefined)
-      val candidates = (times ++ numbers).map(f => s"time='${f.name}'")
-      val hint =
-        if (candidates.isEmpty) "No column has a type that could serve (a timestamp, a date or a number)."
-        else s"These could serve: ${candidates.mkString(", ")}."
-      throw new CerException(
-        "CER_NO_TIME",
-        s"[CER_NO_TIME] No time column is given and the events have no watermark. $hint"
-      )
+      val candidates = (if (times.isEmpty) numbers else times).map(f => s"time='${f.name}'")
+      if (candidates.isEmpty) throw new CerException("CER_NO_TIME.NO_CANDIDATE")
+      else throw new CerException("CER_NO_TIME.CANDIDATES", "columns" -> candidates.mkString(" or "))
     }
-    if (!Clock.supports(field.dataType))
-      throw new CerException(
-        "CER_TYPE_MISMATCH",
-        s"[CER_TYPE_MISMATCH] The time column '${field.name}' is ${field.dataType.sql}, and must be a timestamp, a date or a number."
-      )
+    if (!Clock.supports(field.dataType)) throw new CerException("CER_TYPE_MISMATCH.TIME_COLUMN", typed(field): _*)
     field
   }
 
   private def checkStreams(): Unit =
-    if (query.from.length > 1 && stream.isEmpty)
-      fail(
-        "CER_SEVERAL_STREAMS",
-        s"FROM names several streams, and this is one DataFrame. Give each its own: cer(query).over({${query.from.map(n => s"\"${n.value}\": …").mkString(", ")}}).",
-        query.from(1).offset
-      )
+    if (query.from.length > 1 && stream.isEmpty) {
+      val inputs = query.from.map(n => s"\"${n.value}\": …")
+      fail(query.from(1).offset, "CER_SEVERAL_STREAMS", "inputs" -> inputs.mkString(", "))
+    }
 
-  /** The output has fixed columns beside the variables: a name may stand once, as the session compares names. */
+  /** Fails if two columns of the output have the same name, as the session compares names. */
   private def checkNames(): Unit = {
     val fixed = if (program.counts) Vector("end", "matches") else Vector("match_id", "start", "end")
     val names =
@@ -243,33 +234,31 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
         _.variable
       )
     names.map(n => names.filter(same(_, n))).find(_.length > 1).foreach { twice =>
-      throw new CerException(
-        "CER_NAME_COLLISION",
-        s"[CER_NAME_COLLISION] Two columns of the output would be called ${twice.distinct.mkString("'", "' and '", "'")}. Give the variable another name with AS."
-      )
+      throw new CerException("CER_NAME_COLLISION.OUTPUT", "names" -> twice.distinct.mkString("'", "' and '", "'"))
     }
   }
 
-  private def columns = schema.fieldNames.mkString(", ")
-
-  /** Where the query names a column, from an offset on. */
+  /** The first place in the query, from an offset on, that has the name. */
   private[sparkcer] def place(name: String, offset: Int): Int = {
     val named = ("(?U)(?<!\\w)" + Regex.quote(name) + "(?!\\w)").r
     named.findFirstMatchIn(query.text.substring(offset)).fold(offset)(offset + _.start)
   }
 
   private[sparkcer] def unknown(name: String, offset: Int): Nothing =
-    fail(
-      "CER_UNKNOWN_COLUMN",
-      s"'$name' is not a column. The columns are $columns.${CeqlException.suggestion(name, schema.fieldNames)}",
-      offset
-    )
+    fail(offset, "CER_UNKNOWN_COLUMN.COLUMN", notAmong(name): _*)
 
-  private def mismatch(offset: Int, what: String, needed: String, f: StructField): Nothing =
-    fail("CER_TYPE_MISMATCH", s"$what needs $needed, but the column '${f.name}' is ${f.dataType.sql}.", offset)
+  // Parameters of messages
 
-  private[sparkcer] def fail(condition: String, problem: String, offset: Int): Nothing =
-    throw new CeqlException(condition, problem, query.text, offset)
+  private def notAmong(name: String): Seq[(String, String)] = Seq(
+    "name" -> name,
+    "columns" -> schema.fieldNames.mkString(", "),
+    "suggestion" -> CeqlException.suggestion(name, schema.fieldNames)
+  )
+
+  private def typed(f: StructField): Seq[(String, String)] = Seq("column" -> f.name, "type" -> f.dataType.sql)
+
+  private[sparkcer] def fail(offset: Int, key: String, parameters: (String, String)*): Nothing =
+    throw new CeqlException(query.text, offset, key, parameters: _*)
 
   private def quoted(name: String) = "`" + name.replace("`", "``") + "`"
 
@@ -278,16 +267,19 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
 private[sparkcer] object Binding {
 
-  /** Where Spark notes the delay of a watermark, in milliseconds. */
+  /** Binds the text of a query, with the values of its parameters, to a DataFrame. */
+  def of(df: DataFrame, query: String, options: Options): Binding = {
+    val params = ParameterValues(df, Parser.parse(query), options.params)
+    new Binding(df, Program(query, params.quantities), options, params)
+  }
+
+  /** The key under which Spark stores the delay of a watermark in the metadata of a column, in milliseconds. */
   val WatermarkDelay: String = EventTimeWatermark.delayKey
 
-  /** A watermark that is noted elsewhere would be overlooked, and its stream read in another order. */
+  /** Fails if Spark stores a watermark elsewhere: it would be overlooked, and events would be read in arrival order. */
   def checkWatermarks(plan: LogicalPlan, key: String): Unit = plan.foreach {
     case w: EventTimeWatermark if !w.output.exists(_.metadata.contains(key)) =>
-      throw new CerException(
-        "CER_WATERMARK",
-        s"[CER_WATERMARK] This Spark does not note the watermark on '${w.eventTime.name}' as '$key' in the metadata of the column, where spark-cer looks for it: use a Spark that this spark-cer is made for."
-      )
+      throw new CerException("CER_WATERMARK.METADATA", "column" -> w.eventTime.name, "key" -> key)
     case _ => ()
   }
 }

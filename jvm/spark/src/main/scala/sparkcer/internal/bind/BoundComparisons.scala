@@ -18,12 +18,12 @@ import org.apache.spark.unsafe.Platform
 import sparkcer.engine.compare.EventValues
 import sparkcer.internal.prepare.Payload
 
-/** What a query compares of several events, bound to the row of an event's payload. It is sent to tasks as it is.
+/** The comparisons of a query, bound to the row of an event's payload. It is sent to tasks as it is.
   *
   * @param terms
   *   for each term of the program an expression over that row, in the normal form of [[Comparable]]
   * @param tests
-  *   for each expression of the program a condition over rows: one for each of its events
+  *   for each expression of the program, a Boolean expression over the rows of its events
   */
 final case class BoundComparisons(terms: Vector[Expression], tests: Vector[Expression]) {
 
@@ -39,7 +39,7 @@ object BoundComparisons {
       tests.flatMap(_.collect { case GetStructField(_: BoundReference, i, _) => i })).toSet
 }
 
-/** Values and truths of events from their payloads, for one thread. All of it is generated code where Spark has it. */
+/** Evaluates comparisons on the payloads of events, in generated code where Spark has it. For one thread. */
 final private[sparkcer] class ComparedValues(comparisons: BoundComparisons, fields: Int) extends EventValues {
   private val row = new UnsafeRow(fields)
   private val projections: Array[UnsafeProjection] = comparisons.terms.map(UnsafeProjection.create(_)).toArray
@@ -51,7 +51,7 @@ final private[sparkcer] class ComparedValues(comparisons: BoundComparisons, fiel
   private val rows = new Array[Array[UnsafeRow]](tests.length)
   private val joined = new Array[InternalRow](tests.length)
 
-  /** The row of one value, which is its own and never NULL. */
+  /** A row with one value, which is not NULL. */
   def value(term: Int, event: Array[Byte]): Array[Byte] = {
     point(row, event)
     val found = projections(term)(row)

@@ -6,12 +6,14 @@ import java.time.temporal.ChronoUnit
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 import org.apache.spark.sql.types._
 
-/** A time column: how its values become longs (see [[AsLong]]), how far a window reaches back, and how a long becomes a
-  * value again.
+/** A time column, whose values are longs in the engine (see [[sparkcer.internal.prepare.AsLong]]): how far a window
+  * reaches back, and how a long becomes a value again.
+  *
+  * Its text, `Clock(…)`, is part of every `match_id`: the class must not be renamed.
   */
 final case class Clock(dataType: DataType) {
 
-  /** Are differences of the longs differences of the values? */
+  /** Is the difference of two longs the difference of their values? */
   def isWhole: Boolean = dataType != DoubleType && dataType != FloatType
 
   /** For a window of `size` in the units of the long: the earliest start of a match that ends at `time`. */
@@ -42,14 +44,14 @@ final case class Clock(dataType: DataType) {
     case _                                => Clock.floor(n)
   }
 
-  /** The size of a window in microseconds, if this column is a time at all. */
+  /** A length of microseconds in the units of the long, if this column is a timestamp or a date. */
   def duration(micros: Long): Option[BigDecimal] = dataType match {
     case TimestampType | TimestampNTZType => Some(BigDecimal(micros))
     case DateType                         => Some(Clock.floor(BigDecimal(micros) / 86400000000L))
     case _                                => None
   }
 
-  /** A time for people. */
+  /** A time as text, for messages. */
   def show(time: Long): String = dataType match {
     case TimestampType    => Instant.EPOCH.plus(time, ChronoUnit.MICROS).toString
     case TimestampNTZType =>
@@ -84,7 +86,7 @@ object Clock {
   private def floor(n: BigDecimal): BigDecimal =
     n.setScale(0, BigDecimal.RoundingMode.FLOOR).min(BigDecimal(Long.MaxValue))
 
-  /** A double as a long of the same order; -0.0 is 0.0. */
+  /** A double as a long in the same order; -0.0 becomes 0.0. */
   def ordered(d: Double): Long = {
     val bits = java.lang.Double.doubleToLongBits(d + 0.0)
     bits ^ ((bits >> 63) & Long.MaxValue)
@@ -92,9 +94,9 @@ object Clock {
 
   def fromOrdered(n: Long): Double = java.lang.Double.longBitsToDouble(n ^ ((n >> 63) & Long.MaxValue))
 
-  /** The smallest start with `end - start <= size` as doubles subtract: near `end - size`, but that may be off by a
-    * rounding, and where it is 0 by as many doubles as there are from 0 to a rounding. So the steps away from it
-    * double.
+  /** The smallest start with `end - start <= size` in floating-point arithmetic. It is near `end - size`, which can be off
+    * by a rounding error; close to 0 there are very many doubles within that error. So the search moves away from
+    * `end - size` in steps that double, and then bisects.
     */
   private def boundOfDouble(end: Double, size: Double): Long = {
     val near = ordered(end - size)
@@ -118,6 +120,6 @@ object Clock {
     }
   }
 
-  /** From which nothing finite is less than infinitely far away. */
+  /** The smallest double, as a long. */
   private val Lowest = ordered(Double.NegativeInfinity)
 }

@@ -1,14 +1,14 @@
 package sparkcer.internal.bind
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Columns
 import org.apache.spark.sql.types._
 
-/** Values in a form whose bytes are equal exactly when SQL's `=` says so: one zero and one NaN, and for strings of a
-  * collation its sort keys, which are also in its order.
+/** Values in a form whose bytes are equal exactly when SQL's `=` is true: floating-point zeros and NaNs are normalized,
+  * and strings with a collation become its sort keys, which also have its order.
   */
 private[sparkcer] object Comparable {
-  def apply(e: Expression): Expression = Bridge.normalizedFloats(keyed(e))
+  def apply(e: Expression): Expression = Columns.normalizedFloats(keyed(e))
 
   private def keyed(e: Expression): Expression = e.dataType match {
     case t if !hasCollation(t) => e
@@ -26,7 +26,7 @@ private[sparkcer] object Comparable {
   }
 
   private def hasCollation(t: DataType): Boolean = t match {
-    case s: StringType   => !Bridge.isBinary(s)
+    case s: StringType   => !Columns.isBinary(s)
     case ArrayType(e, _) => hasCollation(e)
     case s: StructType   => s.exists(f => hasCollation(f.dataType))
     case _               => false

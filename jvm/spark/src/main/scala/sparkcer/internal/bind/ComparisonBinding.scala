@@ -4,20 +4,20 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.trees.TreePattern
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{Columns, Plans}
 import org.apache.spark.sql.types._
 
 import sparkcer.engine.ceql.{Comparisons, Comparison, Operator, Term}
 
-/** The comparisons between events of a query, as Spark SQL over the columns of events. The events of a test are structs side
-  * by side, one for each of its parts, so that Spark itself finds the types and the casts.
+/** The comparisons between events of a query, as Spark SQL over the columns of events. The events of a comparison are
+  * struct columns of one row, so that Spark itself resolves types and adds casts.
   */
 final private[sparkcer] class ComparisonBinding(b: Binding) {
   import ComparisonBinding._
 
   private val program = b.program
   private val parts = program.comparisons.map(l => math.max(2, l.variables.length + 1) max terms(l).length).maxOption
-  private lazy val events = Bridge.empty(
+  private lazy val events = Plans.empty(
     b.df,
     StructType((0 until parts.getOrElse(0)).map(i => StructField(part(i), b.schema, nullable = false)))
   )
@@ -30,10 +30,10 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
     case expression: Comparison.Expression => (Vector.empty, Vector(test(expression)))
   }
 
-  /** Over the columns of `events`. */
+  /** Expressions over the columns of `events`. */
   private val (values, tests) = {
     val values = comparisons.flatMap(_._1)
-    val all = if (comparisons.isEmpty) Nil else Bridge.evaluable(events, values.map(Comparable(_)) ++ comparisons.flatMap(_._2))
+    val all = if (comparisons.isEmpty) Nil else Columns.evaluable(events, values.map(Comparable(_)) ++ comparisons.flatMap(_._2))
     all.toVector.splitAt(values.length)
   }
 
@@ -41,7 +41,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   val columns: Set[String] =
     (values ++ tests).flatMap(_.collect { case Column(_, f) => b.schema(f).name }).toSet
 
-  /** Over the row of an event's payload, which has these columns. */
+  /** The same expressions over the row of an event's payload, which has these columns. */
   def over(shown: StructType): BoundComparisons = {
     def place(f: Int) = shown.fieldIndex(b.schema(f).name)
     BoundComparisons(
@@ -57,7 +57,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
 
   private object Column {
 
-    /** The part and the number of a column. */
+    /** The number of the event in the comparison, and the number of the column. */
     def unapply(e: Expression): Option[(Int, Int)] = e match {
       case GetStructField(a: AttributeReference, f, _) if a.name.startsWith(Prefix) =>
         Some((a.name.stripPrefix(Prefix).toInt, f))
@@ -68,6 +68,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   private def compared(l: Comparison, terms: Vector[Term], operator: Operator): Vector[Expression] = {
     val sides = terms.zipWithIndex.map { case (t, i) => (side(l, t, i), t) }
     val (left, right) = (sides(0)._1._1, sides(1)._1._1)
+    def typed(i: Int) = (sides(i)._2, sides(i)._1._2)
     val comparison = operator match {
       case Operator.Equal | Operator.NotEqual => EqualTo(left, right)
       case Operator.Less                      => LessThan(left, right)
@@ -76,15 +77,15 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
       case Operator.GreaterEqual              => GreaterThanOrEqual(left, right)
     }
     val resolved =
-      try Bridge.resolve(events, Bridge.column(comparison))
-      catch { case _: AnalysisException => mismatch(l, sides.map { case ((_, typed), t) => (t, typed) }) }
+      try Columns.resolve(events, Columns.column(comparison))
+      catch { case _: AnalysisException => mismatch(l, typed(0), typed(1)) }
     resolved match {
       case BinaryComparison(a, c) => Vector(a, c)
       case other                  => throw new IllegalStateException(s"not a comparison: $other")
     }
   }
 
-  /** All values in one type, in which they are equal exactly when each two are in the type that SQL compares them in.
+  /** All values cast to one type. Two values are equal in it exactly when SQL's `=` says so in their own types.
     */
   private def same(l: Comparison, terms: Vector[Term]): Vector[Expression] = {
     val sides = terms.zipWithIndex.map { case (t, i) => (t, side(l, t, i)._2) }
@@ -97,17 +98,20 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
       val common = terms.tail.foldLeft(all.head) { (widest, t) =>
         val other = sides(terms.indexOf(t))._2
         try
-          Bridge.resolve(events, Bridge.column(EqualTo(widest, other))) match {
+          Columns.resolve(events, Columns.column(EqualTo(widest, other))) match {
             case BinaryComparison(a, _) => a
             case other                  => throw new IllegalStateException(s"not a comparison: $other")
           }
-        catch { case _: AnalysisException => mismatch(l, Vector((terms.head, widest), (t, other))) }
+        catch { case _: AnalysisException => mismatch(l, (terms.head, widest), (t, other)) }
       }
       sides.find(s => !keepsValues(s._2.dataType, common.dataType)).foreach { case (t, e) =>
         b.fail(
-          "CER_TYPE_MISMATCH",
-          s"${l.show} would compare '${t.shown}', which is ${e.dataType.sql}, as ${common.dataType.sql}, and that can make different values equal: cast the columns to one type.",
-          l.offset
+          l.offset,
+          "CER_TYPE_MISMATCH.COMPARED_AS",
+          "comparison" -> l.show,
+          "side" -> t.shown,
+          "type" -> e.dataType.sql,
+          "common" -> common.dataType.sql
         )
       }
       all.map(e => if (e.dataType == common.dataType) e else cast(e, common.dataType))
@@ -115,9 +119,9 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   }
 
   private def cast(e: Expression, to: DataType): Expression =
-    Bridge.resolve(events, Bridge.column(Cast(e, to)))
+    Columns.resolve(events, Columns.column(Cast(e, to)))
 
-  /** A term, not resolved and resolved. */
+  /** A term, unresolved and resolved. */
   private def side(l: Comparison, t: Term, i: Int): (Expression, Expression) = {
     val parsed = placed(parse(l, t.sql), part(i) +: _)
     checkColumns(l, parsed)
@@ -136,12 +140,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
         )
     checkColumns(l, parsed)
     val resolved = resolve(l, b.params.bind(parsed), l.sql)
-    if (resolved.dataType != BooleanType)
-      b.fail(
-        "CER_TYPE_MISMATCH",
-        s"the condition '${l.sql}' is ${resolved.dataType.sql}, and must be BOOLEAN.",
-        l.offset
-      )
+    b.mustBeBoolean(resolved, l.sql, l.offset)
     resolved
   }
 
@@ -149,22 +148,22 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
 
   private def resolve(l: Comparison, e: Expression, shown: String): Expression = {
     val resolved =
-      try Bridge.resolve(events, Bridge.column(e))
+      try Columns.resolve(events, Columns.column(e))
       catch {
         case e: AnalysisException =>
-          b.fail("CER_TYPE_MISMATCH", s"Spark cannot use '$shown': ${words(l, e)}", l.offset)
+          b.fail(l.offset, "CER_TYPE_MISMATCH.COMPARISON", "comparison" -> shown, "reason" -> words(l, e))
       }
     val whole = resolved.collect { case a: AttributeReference => a }.length !=
       resolved.collect { case Column(_, _) => () }.length
+    if (whole) b.fail(l.offset, "CER_UNSUPPORTED.COMPARED_EVENT", "sql" -> shown)
     val refused =
-      if (whole) Some("an event as a whole: name its columns")
-      else if (resolved.containsPattern(TreePattern.CURRENT_LIKE)) Some("the current time")
+      if (resolved.containsPattern(TreePattern.CURRENT_LIKE)) Some("what" -> "the current time")
       else b.refusal(resolved)
-    refused.foreach(what => b.fail("CER_UNSUPPORTED", s"a comparison between events cannot use $what: '$shown'.", l.offset))
+    refused.foreach(b.fail(l.offset, "CER_UNSUPPORTED.COMPARISON", "sql" -> shown, _))
     resolved
   }
 
-  /** Spark's words, with the query's names. */
+  /** The message of Spark, with the names of the query. */
   private def words(l: Comparison, e: AnalysisException): String = {
     val names = l match {
       case Comparison.Pair(left, _, right) => Vector(left.variable, right.variable)
@@ -181,12 +180,17 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
     case _ => ()
   }
 
-  private def mismatch(l: Comparison, sides: Vector[(Term, Expression)]): Nothing = {
-    val types = sides.map { case (t, side) => s"'${t.shown}' is ${side.dataType.sql}" }.mkString(" and ")
-    b.fail("CER_TYPE_MISMATCH", s"Spark SQL cannot compare these: $types.", l.offset)
-  }
+  private def mismatch(l: Comparison, left: (Term, Expression), right: (Term, Expression)): Nothing =
+    b.fail(
+      l.offset,
+      "CER_TYPE_MISMATCH.COMPARED",
+      "left" -> left._1.shown,
+      "leftType" -> left._2.dataType.sql,
+      "right" -> right._1.shown,
+      "rightType" -> right._2.dataType.sql
+    )
 
-  /** Puts attributes where the events of a test stand; the arguments of lambda functions are none. */
+  /** Replaces the names of variables by the columns of their events. Arguments of lambda functions are left alone. */
   private def placed(
       e: Expression,
       at: Seq[String] => Seq[String],
@@ -212,7 +216,7 @@ private[sparkcer] object ComparisonBinding {
     case _                => Vector.empty
   }
 
-  /** Are values of a type different in another one whenever they are? */
+  /** Does a cast from one type to the other keep different values different? */
   private def keepsValues(from: DataType, to: DataType): Boolean = (from, to) match {
     case (a, b) if a == b                                             => true
     case (ByteType | ShortType | IntegerType | FloatType, DoubleType) => true

@@ -10,7 +10,7 @@ private[sparkcer] object Durations {
   def interval(text: String): Option[CalendarInterval] =
     Try(IntervalUtils.stringToInterval(UTF8String.fromString(text))).toOption
 
-  /** Its microseconds, if it always has as many. */
+  /** The microseconds of an interval, if they are fixed: months have no fixed length. */
   def fixed(i: CalendarInterval): Option[Long] =
     if (i.months == 0) Some(i.days * 86400000000L + i.microseconds) else None
 
@@ -18,10 +18,10 @@ private[sparkcer] object Durations {
 
   def seconds(text: String): Option[Long] = micros(text).filter(_ % 1000000 == 0).map(_ / 1000000)
 
-  /** The seconds of a part: a number of them, or a length of time. */
+  /** The length of a part in seconds, from a number of seconds or an interval. */
   def ofPart(text: String): Option[Long] = text.toLongOption.orElse(seconds(text)).filter(_ > 0)
 
-  /** A length in the words that users write. */
+  /** A length of time as users write it. */
   def words(seconds: Long): String = {
     val (n, unit) = Vector(86400L -> "day", 3600L -> "hour", 60L -> "minute", 1L -> "second").collectFirst {
       case (size, name) if seconds % size == 0 => (seconds / size, name)

@@ -19,7 +19,10 @@ object Explanation {
       Vector("one task reads all events, because CONSUME BY ANY puts all of them in order")
     else if (q.partitionBy.nonEmpty) Vector(s"in parallel by ${q.partitionBy.map(_.value).mkString(", ")}")
     else if (bounded && q.consumeBy == Consume.None)
-      Vector("a batch runs in parallel by slices of time", "a stream runs on one task: PARTITION BY makes it parallel")
+      Vector(
+        s"a batch runs in parallel by slices of time${ifTime(q)}",
+        "a stream runs on one task: PARTITION BY makes it parallel"
+      )
     else Vector("one task reads all events: PARTITION BY makes it parallel")
   }
 
@@ -27,6 +30,12 @@ object Explanation {
     case None => Vector("a stream keeps its state for ever: WITHIN bounds it, or idle='7 days' drops idle keys")
     case Some(_: Window.Events) =>
       Vector("a stream keeps the state of every key it met: idle='7 days' drops idle ones")
-    case _ => Vector("a stream with a watermark forgets a key when its window has passed")
+    case _ => Vector(s"a stream with a watermark forgets a key when its window has passed${ifTime(q)}")
+  }
+
+  /** `WITHIN n [a]` may be over another column than the time, which only the call says. */
+  private def ifTime(q: Query): String = q.within match {
+    case Some(Window.Attribute(_, a)) => s", if ${a.value} is the time column"
+    case _                            => ""
   }
 }

@@ -2,21 +2,22 @@ package sparkcer.internal.bind
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.lit
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Sessions}
 import org.apache.spark.sql.types._
 
 import sparkcer.TypeColumn
 import sparkcer.engine.ceql.{CeqlException, Name, Query, Window}
 
-/** The inputs of a query, each under its name in FROM, as the one DataFrame that all the rest works on: all columns by
-  * name, NULL where an input has none; the type of each event, which is the FROM name in an input without a type
-  * column; and the FROM name itself in a hidden column, for `S>R`. Events of the same time are in the order of FROM.
+/** Merges the inputs of a query, each under its name in FROM, into one DataFrame. It has the columns of all inputs by
+  * name, with NULL where an input does not have the column; the type of each event, which is the FROM name in an input
+  * without a type column; and, in a hidden column, the FROM name, for `S>R`. Events of the same time are in the order of
+  * FROM.
   */
 final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], options: Options) {
-  private val same = Bridge.sameName(inputs.head._2)
+  private val same = Sessions.sameName(inputs.head._2)
   private val typeName = Types.column(query, options.eventType)
 
-  /** Where the type of each event is shown. A column that has something else in it stays as it is. */
+  /** The column that shows the type of each event. A column `type` with another meaning is left as it is. */
   private val shownType =
     typeName.orElse(Some(Types.Usual).filter(name => inputs.forall(i => field(i._2, name).isEmpty)))
 
@@ -47,58 +48,62 @@ final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], opt
   private def checkKinds(): Unit = {
     val (streams, batches) = inputs.partition(_._2.isStreaming)
     for ((s, _) <- streams.headOption; (b, _) <- batches.headOption)
-      fail(
-        "CER_UNSUPPORTED",
-        s"${s.value} is a stream and ${b.value} is a batch, and all inputs must be of one kind: read ${b.value} with spark.readStream too, or both with spark.read."
-      )
+      throw new CerException("CER_UNSUPPORTED.MIXED_INPUTS", "stream" -> s.value, "batch" -> b.value)
   }
 
-  /** What is known to be past is what is past in every input. */
+  /** Either all inputs have a watermark, on the same column, or none has. */
   private def checkWatermarks(): Unit = {
     val columns = inputs.map { case (name, df) =>
       name.value -> df.schema.find(_.metadata.contains(Binding.WatermarkDelay)).map(_.name)
     }
     for ((first, Some(column)) <- columns.find(_._2.isDefined)) columns.foreach {
       case (without, None) if inputs.head._2.isStreaming =>
-        fail(
-          "CER_WATERMARK",
-          s"$first has a watermark on '$column' and $without has none: add $without.withWatermark(\"$column\", …)."
-        )
+        throw new CerException("CER_WATERMARK.MISSING", "first" -> first, "column" -> column, "second" -> without)
       case (other, Some(another)) if !same(column, another) =>
-        fail(
-          "CER_WATERMARK",
-          s"The watermark of $first is on '$column' and that of $other on '$another', and events are merged by one time column: rename one of them."
+        throw new CerException(
+          "CER_WATERMARK.OTHER_COLUMN",
+          "first" -> first,
+          "column" -> column,
+          "second" -> other,
+          "other" -> another
         )
       case _ => ()
     }
   }
 
-  /** Columns without which the events of an input would be left out in silence. */
+  /** Fails if an input lacks a column without which all its events would be dropped. */
   private def checkShared(): Unit = {
     val watermark = inputs.head._2.schema.find(_.metadata.contains(Binding.WatermarkDelay)).map(_.name)
     val window = query.within.collect { case Window.Attribute(_, a) => a.value }
     val shared =
-      options.time.orElse(watermark).orElse(window).map(_ -> "the time of the events").toVector ++
-        options.order.map(_ -> "their order") ++ query.partitionBy.map(_.value -> "in PARTITION BY")
+      options.time.orElse(watermark).orElse(window).map(_ -> "time column").toVector ++
+        options.order.map(_ -> "order column") ++ query.partitionBy.map(_.value -> "PARTITION BY column")
     for {
-      (column, what) <- shared if inputs.exists(i => field(i._2, column).isDefined)
+      (column, use) <- shared if inputs.exists(i => field(i._2, column).isDefined)
       (name, df) <- inputs.find(i => field(i._2, column).isEmpty)
-    } fail(
-      "CER_UNKNOWN_COLUMN",
-      s"'$column', $what, is not a column of ${name.value}. Its columns are ${df.columns.mkString(", ")}.${CeqlException.suggestion(column, df.columns)}"
+    } throw new CerException(
+      "CER_UNKNOWN_COLUMN.INPUT",
+      "use" -> use,
+      "column" -> column,
+      "input" -> name.value,
+      "columns" -> df.columns.mkString(", "),
+      "suggestion" -> CeqlException.suggestion(column, df.columns)
     )
     options.eventType match {
       case TypeColumn.Named(name) if inputs.forall(i => field(i._2, name).isEmpty) =>
-        fail("CER_UNKNOWN_COLUMN", s"type='$name' is not a column of ${inputs.map(_._1.value).mkString(" or ")}.")
+        val names = inputs.map(_._1.value).mkString(" or ")
+        throw new CerException("CER_UNKNOWN_COLUMN.INPUT_TYPE", "name" -> name, "inputs" -> names)
       case _ => ()
     }
   }
 
   private def checkTypes(): Unit = {
     for ((name, df) <- inputs; f <- typeName.flatMap(field(df, _)) if f.dataType != StringType)
-      fail(
-        "CER_TYPE_MISMATCH",
-        s"The type column '${f.name}' of ${name.value} is ${f.dataType.sql}, and must be STRING."
+      throw new CerException(
+        "CER_TYPE_MISMATCH.INPUT_TYPE_COLUMN",
+        "column" -> f.name,
+        "input" -> name.value,
+        "type" -> f.dataType.sql
       )
     for {
       (second, i) <- inputs.zipWithIndex
@@ -106,37 +111,35 @@ final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], opt
       f <- first._2.schema
       g <- field(second._2, f.name)
     } if (f.dataType.catalogString != g.dataType.catalogString)
-      fail(
-        "CER_TYPE_MISMATCH",
-        s"The column '${f.name}' is ${f.dataType.sql} in ${first._1.value} and ${g.dataType.sql} in ${second._1.value}: cast one of them, or give it another name."
+      throw new CerException(
+        "CER_TYPE_MISMATCH.INPUTS",
+        "column" -> f.name,
+        "firstType" -> f.dataType.sql,
+        "first" -> first._1.value,
+        "secondType" -> g.dataType.sql,
+        "second" -> second._1.value
       )
   }
-
-  private def fail(condition: String, problem: String): Nothing =
-    throw new CerException(condition, s"[$condition] $problem")
 }
 
 object Inputs {
 
-  /** One DataFrame for all inputs; the only one of a query with one name in FROM as it is. */
+  /** One DataFrame for all inputs. If there is only one input, it is returned unchanged. */
   def merge(query: Query, inputs: Map[String, DataFrame], options: Options): DataFrame = {
     val names = query.from.map(_.value)
     query.from.diff(query.from.distinct).headOption.foreach { twice =>
-      throw new CeqlException("CER_UNKNOWN_STREAM", s"FROM names ${twice.value} twice.", query.text, twice.offset)
+      throw new CeqlException(query.text, twice.offset, "CER_UNKNOWN_STREAM.TWICE", "name" -> twice.value)
     }
     inputs.keys.toVector.sorted.find(!names.contains(_)).foreach { unknown =>
       throw new CerException(
-        "CER_UNKNOWN_STREAM",
-        s"[CER_UNKNOWN_STREAM] '$unknown' is not in FROM, which names ${names.mkString(", ")}.${CeqlException.suggestion(unknown, names)}"
+        "CER_UNKNOWN_STREAM.NOT_IN_FROM",
+        "name" -> unknown,
+        "names" -> names.mkString(", "),
+        "suggestion" -> CeqlException.suggestion(unknown, names)
       )
     }
     query.from.find(n => !inputs.contains(n.value)).foreach { missing =>
-      throw new CeqlException(
-        "CER_UNKNOWN_STREAM",
-        s"FROM names ${missing.value}, and over() has no DataFrame for it.",
-        query.text,
-        missing.offset
-      )
+      throw new CeqlException(query.text, missing.offset, "CER_UNKNOWN_STREAM.NOT_GIVEN", "name" -> missing.value)
     }
     if (names.length == 1) inputs(names.head)
     else new Inputs(query, query.from.map(n => n -> inputs(n.value)), options).merged

@@ -2,7 +2,7 @@ package sparkcer.internal.bind
 
 import sparkcer.TypeColumn
 
-/** What a call says beside the query.
+/** The arguments of a call, besides the query.
   *
   * @param time
   *   the column that orders the events; without it the attribute of WITHIN n [a], or the watermark's column
@@ -32,7 +32,9 @@ final case class Options(
 
 object Options {
 
-  /** What a call in Scala or Python says, where null says nothing, but of the type column that there is none. */
+  /** From the arguments of a call in Scala or Python. null means "not given", except for the type column, where it means
+    * "there is none".
+    */
   def of(
       time: String,
       eventType: TypeColumn,
@@ -51,10 +53,10 @@ object Options {
     params
   )
 
-  /** The names of those that are texts, in SQL and in the messages of Spark Connect. */
+  /** The names of the options that are strings, in SQL and in the messages of Spark Connect. */
   val Names: Set[String] = Set("time", "type", "order", "late", "idle", "snapshots")
 
-  /** From texts by their names; a type column that is null is none. */
+  /** From strings by name. For the type column, null means "there is none". */
   def named(texts: Map[String, String], params: Map[String, Any]): Options = Options(
     texts.get("time"),
     texts.get("type").fold[TypeColumn](TypeColumn.Default)(TypeColumn.of),

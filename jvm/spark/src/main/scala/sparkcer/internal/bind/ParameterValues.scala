@@ -4,19 +4,19 @@ import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.NamedParameter
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.functions.lit
-import org.apache.spark.sql.cerbridge.{Bridge, CerException}
+import org.apache.spark.sql.cerbridge.{CerException, Columns}
 import org.apache.spark.sql.types.NumericType
 
 import sparkcer.engine.ceql.{CeqlException, Name, Parameters => Places, Query}
 
-/** The values of a query's `:name` parameters, as typed literals: none of them is ever part of a text that is parsed.
+/** The values of a query's `:name` parameters, as typed literals. A value is never inserted into text that is parsed.
   */
 final class ParameterValues private (values: Map[String, Literal], val quantities: Map[String, BigDecimal]) {
 
-  /** An expression with the values in it. */
+  /** Replaces the parameters of an expression by their values. */
   def bind(e: Expression): Expression = e.transform { case NamedParameter(name) => values(name) }
 
-  /** All of them, for people, and to tell one use of a query from another. */
+  /** All parameters with their values, as text. */
   val text: String = values.toVector.sortBy(_._1).map { case (name, v) => s":$name = ${v.sql}" }.mkString(", ")
 }
 
@@ -37,16 +37,16 @@ object ParameterValues {
     new ParameterValues(values, numbers.map(p => p.value -> number(query, p, values(p.value))).toMap)
   }
 
-  /** The parameters of a condition. If Spark cannot read it, that is said where it is bound to the columns. */
+  /** The parameters of a condition. If Spark cannot parse it, [[Binding]] reports that. */
   private def named(df: DataFrame, sql: String): Seq[String] =
-    try Bridge.parse(df, sql).collect { case NamedParameter(name) => name }
+    try Columns.parse(df, sql).collect { case NamedParameter(name) => name }
     catch { case _: AnalysisException => Nil }
 
   private def literal(df: DataFrame, name: String, value: Any): Literal = {
     val column = value match { case c: Column => c; case v => lit(v) }
-    scala.util.Try(Bridge.resolve(df, column)).toOption match {
+    scala.util.Try(Columns.resolve(df, column)).toOption match {
       case Some(l: Literal) => l
-      case _                => fail(s"The value of :$name is no literal of Spark SQL: $value.")
+      case _                => throw new CerException("CER_PARAMETER.NOT_A_LITERAL", "name" -> name, "value" -> s"$value")
     }
   }
 
@@ -56,27 +56,30 @@ object ParameterValues {
       .flatMap(v => scala.util.Try(BigDecimal(v.value.toString)).toOption) // not a NaN
       .getOrElse(
         throw new CeqlException(
-          "CER_PARAMETER",
-          s"LIMIT and WITHIN take a number, and :${p.value} is ${value.sql}, ${value.dataType.sql}.",
           query.text,
-          p.offset
+          p.offset,
+          "CER_PARAMETER.NOT_A_NUMBER",
+          "name" -> p.value,
+          "value" -> value.sql,
+          "type" -> value.dataType.sql
         )
       )
 
-  private def missing(query: Query, p: Name, others: Set[String]): Unit = {
-    val advice =
-      if (others.isEmpty) s"""Give it one with params={"${p.value}": …}."""
-      else s"params has ${others.toVector.sorted.mkString(", ")}.${CeqlException.suggestion(p.value, others)}"
-    throw new CeqlException("CER_PARAMETER", s"the parameter :${p.value} has no value. $advice", query.text, p.offset)
-  }
+  private def missing(query: Query, p: Name, others: Set[String]): Unit =
+    if (others.isEmpty) throw new CeqlException(query.text, p.offset, "CER_PARAMETER.MISSING", "name" -> p.value)
+    else
+      throw new CeqlException(
+        query.text,
+        p.offset,
+        "CER_PARAMETER.MISSING_AMONG",
+        "name" -> p.value,
+        "others" -> others.toVector.sorted.mkString(", "),
+        "suggestion" -> CeqlException.suggestion(p.value, others)
+      )
 
   private def unused(name: String, places: Seq[Name]): Unit = {
     val known = places.map(_.value).distinct
-    fail(
-      s"params has '$name', but the query has no :$name. " +
-        (if (known.isEmpty) "It has no parameters." else known.mkString("Its parameters are :", ", :", "."))
-    )
+    if (known.isEmpty) throw new CerException("CER_PARAMETER.UNUSED_ALL", "name" -> name)
+    else throw new CerException("CER_PARAMETER.UNUSED", "name" -> name, "parameters" -> known.mkString(":", ", :", ""))
   }
-
-  private def fail(problem: String): Nothing = throw new CerException("CER_PARAMETER", s"[CER_PARAMETER] $problem")
 }

@@ -7,10 +7,10 @@ import org.apache.spark.sql.types.{StringType, StructType}
 import sparkcer.{Cer, TypeColumn}
 import sparkcer.engine.ceql.{CeqlException, Formula, Query}
 
-/** An input under its name in FROM, and whether one of its columns has the types of its events. */
+/** An input under its name in FROM, and whether it has a type column. */
 final private[sparkcer] case class Input(name: String, schema: StructType, typed: Boolean)
 
-/** The names of types in a pattern, and the events that can have them. */
+/** Checks the event types of a pattern against the types that events can have. */
 private[sparkcer] object Types {
 
   /** The name of the type column, if there can be one. */
@@ -22,14 +22,14 @@ private[sparkcer] object Types {
       if (atoms(query).forall(a => from(a.eventType))) None else Some(Usual)
   }
 
-  /** The name of the type column where nobody says another. */
+  /** The default name of the type column. */
   val Usual = "type"
 
   private def atoms(query: Query): Vector[Formula.Atom] =
     query.where.subformulas.collect { case a: Formula.Atom => a }.toVector
 
-  /** Refuses a name that no event can have as its type. An input without a type column has its FROM name as the type of
-    * its events, and no other.
+  /** Fails if the pattern has a type that no event can have. All events of an input without a type column have its FROM
+    * name as their type.
     */
   def mustBePossible(query: Query, inputs: Vector[Input]): Unit = atoms(query).foreach { a =>
     val from = inputs.filter(i => a.stream.forall(_ == i.name))
@@ -38,31 +38,20 @@ private[sparkcer] object Types {
 
   private def impossible(query: Query, a: Formula.Atom, from: Vector[Input]): Nothing = {
     val names = from.map(_.name)
-    val why =
-      if (from.length == 1) s"${names.head} has no type column, so the type of all its events is '${names.head}'"
-      else s"${names.mkString(", ")} have no type column, so the type of an event is the name of its input"
     val columns = from.flatMap(_.schema.filter(_.dataType == StringType)).map(f => s"type='${f.name}'").distinct
-    val advice =
-      if (columns.isEmpty)
-        s"Write ${names.mkString(" or ")} in the pattern; no column is a STRING and could be the type column."
-      else
-        s"Name the type column (these could serve: ${columns.mkString(", ")}), or write ${names.mkString(" or ")} in the pattern."
-    throw new CeqlException(
-      "CER_UNKNOWN_TYPE",
-      s"no event has the type '${a.eventType}': $why. $advice${CeqlException.suggestion(a.eventType, names)}",
-      query.text,
-      a.offset
-    )
+    val (key, inputs) =
+      if (from.length == 1) ("CER_UNKNOWN_TYPE.INPUT", Seq("input" -> names.head))
+      else ("CER_UNKNOWN_TYPE.INPUTS", Seq("inputs" -> names.mkString(", "), "names" -> names.mkString(" or ")))
+    val common = inputs ++
+      Seq("type" -> a.eventType, "suggestion" -> CeqlException.suggestion(a.eventType, names))
+    if (columns.isEmpty) throw new CeqlException(query.text, a.offset, s"${key}_WITHOUT_STRING", common: _*)
+    else throw new CeqlException(query.text, a.offset, key, common :+ ("columns" -> columns.mkString(" or ")): _*)
   }
 
-  /** Refuses a query with types that none of these events has. It reads the types of all events. */
+  /** Fails if the pattern has a type that none of these events has. Reads the types of all events. */
   def mustOccur(df: DataFrame, text: String, options: Options): Unit = Cer.inWords {
-    if (df.isStreaming)
-      throw new CerException(
-        "CER_UNSUPPORTED",
-        "[CER_UNSUPPORTED] To find the types that never occur all events are read, and these are a stream: give a batch of them."
-      )
-    val b = Cer.bind(df, text, options)
+    if (df.isStreaming) throw new CerException("CER_UNSUPPORTED.TYPES_OF_STREAM")
+    val b = Binding.of(df, text, options)
     val query = b.program.query
     val wanted = atoms(query).distinct
     val kinds = df.select(b.streamName.as("stream"), b.typeName.as("type")).distinct()
@@ -77,20 +66,17 @@ private[sparkcer] object Types {
         s"'${a.variable}'" + CeqlException.nearest(a.eventType, of(a, others)).fold("")(n => s" (did you mean '$n'?)")
       }
       val types = others.map(_._2).distinct
-      val there =
-        if (types.isEmpty) "No event has a type."
-        else if (types.length > MostShown) s"Types that occur are ${types.take(MostShown).mkString(", ")} and others."
-        else s"The types that occur are ${types.mkString(", ")}."
-      throw new CeqlException(
-        "CER_UNKNOWN_TYPE",
-        s"no event has the type ${named.mkString(" or ")}. $there",
-        query.text,
-        missing.head.offset
-      )
+      val absent = "types" -> named.mkString(" or ")
+      val occurring = "occurring" -> types.take(MostShown).mkString(", ")
+      def refuse(key: String, parameters: (String, String)*) =
+        throw new CeqlException(query.text, missing.head.offset, key, parameters: _*)
+      if (types.isEmpty) refuse("CER_UNKNOWN_TYPE.ABSENT_AS_ALL", absent)
+      else if (types.length > MostShown) refuse("CER_UNKNOWN_TYPE.ABSENT_AMONG_MANY", absent, occurring)
+      else refuse("CER_UNKNOWN_TYPE.ABSENT", absent, occurring)
     }
   }
 
-  /** How many types are looked at for one that is near, and how many are shown. */
+  /** How many types are searched for a similar name, and how many are listed in the message. */
   private val MostRead = 10000
   private val MostShown = 20
 }

@@ -2,12 +2,12 @@ package sparkcer.internal.bind
 
 import org.apache.spark.sql.catalyst.plans.logical._
 
-/** What a stream goes through before a query reads it. */
+/** The operators between the source of a stream and the query. */
 private[sparkcer] object Upstream {
 
-  /** Is there an operator with state, which may hold rows back until the watermark passes them? The list is that of
-    * Spark's own check of streaming plans (`UnsupportedOperationChecker`), which is closed to others, without LIMIT,
-    * which holds nothing back.
+  /** Is there a stateful operator, which may hold rows back until the watermark passes them? The list is that of Spark's
+    * own check of streaming plans (`UnsupportedOperationChecker`), which is private, without LIMIT, which holds no rows
+    * back.
     */
   def keepsState(plan: LogicalPlan): Boolean = plan.exists {
     case a: Aggregate                  => a.isStreaming

@@ -5,10 +5,11 @@ import org.apache.spark.unsafe.Platform
 
 import sparkcer.engine.evaluate.{Matches, Substream}
 
-/** A hash of the query, the key, the ends of the interval and each bound event with its variables: the same in a batch
-  * and a stream, whatever the cut. 128 bits, as two hashes of 64 with nothing in common but the input.
+/** The `match_id`: a hash of the query, the key, the start and end events, and each bound event with its variables. It is
+  * the same in a batch and in a stream, however the stream is cut into micro-batches. It has 128 bits, from two
+  * independent hashes of 64 bits.
   *
-  * The bytes of an event are hashed once, and not for each match it is in.
+  * The bytes of an event are hashed once, not once for each match that the event is part of.
   */
 final private[sparkcer] class MatchIdentity(fingerprint: Long) {
   import MatchIdentity._
@@ -25,7 +26,7 @@ final private[sparkcer] class MatchIdentity(fingerprint: Long) {
   private var high = 0L
   private var low = 0L
 
-  /** As 32 hexadecimal digits, which the next call overwrites. */
+  /** 32 hexadecimal digits. The next call overwrites the array. */
   def apply(k: Array[Byte], substream: Substream, m: Matches): Array[Byte] = {
     if (key ne k) {
       key = k
@@ -46,7 +47,7 @@ final private[sparkcer] class MatchIdentity(fingerprint: Long) {
     digits
   }
 
-  /** Adds an event: what stands before it is the seed, so order matters. */
+  /** Adds an event. The hash so far is the seed, so the order of events matters. */
   private def add(event: Int, label: Long, substream: Substream): Unit = {
     val slot = event & (Slots - 1)
     val p = substream.payload(event)
@@ -73,7 +74,7 @@ final private[sparkcer] class MatchIdentity(fingerprint: Long) {
 
 private[sparkcer] object MatchIdentity {
 
-  /** Events whose hashes are remembered, by their number: about a window of them. */
+  /** How many events have their hashes cached, by event number. */
   private val Slots = 4096
   private val Digits = "0123456789abcdef".getBytes
 }

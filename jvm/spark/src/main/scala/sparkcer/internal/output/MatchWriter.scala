@@ -10,49 +10,8 @@ import sparkcer.engine.evaluate.{Matches, Program, Substream}
 import sparkcer.internal.bind.Clock
 import sparkcer.internal.prepare.{Event, Payload}
 
-/** The shape of a match row: identity, key, interval, and for each variable a struct or an array of structs. */
-final case class MatchSchema(
-    key: StructType,
-    time: DataType,
-    event: StructType,
-    columns: Vector[Program.Column],
-    counts: Boolean
-) {
-  val row: StructType = if (counts) countRow else matchRow
-
-  /** The row, with a name for the key that no variable has. The names in `row` are part of the identity of matches. */
-  val named: StructType = {
-    val place = if (counts) 0 else 1
-    StructType(row.updated(place, row(place).copy(name = MatchSchema.Key)))
-  }
-
-  private def countRow = StructType(
-    Vector(
-      StructField("key", key, nullable = false),
-      StructField("end", time, nullable = false),
-      StructField("matches", LongType, nullable = false)
-    )
-  )
-
-  private def matchRow = StructType(
-    Vector(
-      StructField("match_id", StringType, nullable = false),
-      StructField("key", key, nullable = false),
-      StructField("start", time, nullable = false),
-      StructField("end", time, nullable = false)
-    ) ++ columns.map(c =>
-      if (c.multiplicity.atMostOne) StructField(c.variable, event, nullable = !c.multiplicity.atLeastOne)
-      else StructField(c.variable, ArrayType(event, containsNull = false), nullable = false)
-    )
-  )
-}
-
-private[sparkcer] object MatchSchema {
-  val Key = "__cer_key"
-}
-
-/** Writes matches as rows, each good until the next. The rows of events are copied as bytes; no column of theirs is
-  * looked at. Columns that nobody reads stay empty.
+/** Writes matches as rows. A row is valid until the next one is written. The rows of events are copied as bytes, without
+  * reading their columns. Columns that nobody reads stay empty.
   */
 final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fingerprint: Long, unread: Set[Int]) {
   private val columns = schema.columns
@@ -60,7 +19,7 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
   private val array = new UnsafeArrayWriter(out, 8)
   private val single = columns.map(_.multiplicity.atMostOne).toArray
 
-  /** For each label, the columns that its event goes to. */
+  /** For each label, the columns that its event belongs to. */
   private val columnsOf: Array[Array[Int]] =
     program.cea.labels
       .map(label => columns.indices.filter(i => !unread(MatchWriter.Fixed + i) && label(columns(i).variable)).toArray)
@@ -93,12 +52,13 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
     out.getRow()
   }
 
-  /** How many matches an event closes. */
+  /** The row of COUNT(*): how many matches an event closes. */
   def writeCount(e: Event, n: Long): UnsafeRow = {
     if (n == Long.MaxValue)
       throw new CerRuntimeException(
         "CER_COUNT_OVERFLOW",
-        s"The event at ${clock.show(e.time)} closes more than ${Long.MaxValue - 1} matches. Use a shorter WITHIN, or SELECT NEXT, LAST or MAX."
+        "time" -> clock.show(e.time),
+        "most" -> (Long.MaxValue - 1).toString
       )
     out.reset()
     out.zeroOutNullBytes()

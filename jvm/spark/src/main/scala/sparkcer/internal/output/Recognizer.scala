@@ -1,98 +1,36 @@
 package sparkcer.internal.output
 
-import org.apache.spark.sql.catalyst.expressions.{UnsafeRow, XXH64}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.cerbridge.CerRuntimeException
-import org.apache.spark.unsafe.types.UTF8String
 
-import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
-import sparkcer.internal.bind.{Clock, ComparedValues, BoundComparisons}
+import sparkcer.engine.evaluate.{Evaluator, Matches, Substream}
+import sparkcer.internal.bind.{ComparedValues, Plan}
 import sparkcer.internal.prepare.{Event, Payload}
-import sparkcer.internal.stream.FirstFormat
 
-/** All that a task needs to turn events into match rows. It is sent to tasks as it is; the engine is compiled there.
-  *
-  * @param quantities
-  *   the values of the query's parameters in LIMIT and WITHIN, and `parameters` all of its parameters in words
-  * @param windowIsTime
-  *   whether the window is about the time column
-  * @param delay
-  *   of the watermark on the time column of a stream, in the units of the clock
-  * @param inputs
-  *   how many inputs of a stream have a watermark
-  * @param chained
-  *   whether the events of a stream come from another operator with state, which decides when they come
-  * @param idle
-  *   how long a key may be silent, in the units of the clock
-  * @param ordering
-  *   the time and order columns, in words
-  * @param types
-  *   the type column, in words
-  * @param digest
-  *   of what the numbers in saved state mean, and `first` what those of format 1 did
-  * @param operator
-  *   a name that no other use of a query has
-  * @param snapshots
-  *   whether a stream keeps what a [[Snapshot]] needs
-  * @param metrics
-  *   the name of its metrics: the same in every run, and another for every query and input, as Spark asks of one plan
-  */
-final case class Plan(
-    query: String,
-    schema: MatchSchema,
-    clock: Clock,
-    windowClock: Clock,
-    windowSize: Option[BigDecimal],
-    windowIsTime: Boolean,
-    maxMatchesPerEvent: Long,
-    delay: Option[Long],
-    inputs: Int,
-    chained: Boolean,
-    idle: Option[Long],
-    lateRows: Boolean,
-    ordering: String,
-    types: String,
-    digest: String,
-    first: FirstFormat,
-    operator: String,
-    metrics: String,
-    quantities: Map[String, BigDecimal] = Map.empty,
-    parameters: String = "",
-    comparisons: BoundComparisons = BoundComparisons.None,
-    snapshots: Boolean = false
-) {
-
-  /** The query with the values of its parameters. */
-  def asked: String = if (parameters.isEmpty) query.trim else s"${query.trim}\nwith $parameters"
-
-  /** Two plans with the same fingerprint give the same matches from the same events. */
-  def fingerprint: Long =
-    XXH64.hashUTF8String(UTF8String.fromString(s"$asked\n${schema.row.sql}\n$windowClock $windowSize"), 0L)
-}
-
-/** An evaluator with its input and output: events in, match rows out. For one thread.
+/** Runs the engine on events and returns match rows. For one thread.
   *
   * @param unread
-  *   columns of the rows that nobody reads
+  *   columns of the match rows that nobody reads
   */
 final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
-  private val program = Program(plan.query, plan.quantities)
+  private val program = plan.query.program
   val evaluator = new Evaluator(
     program,
-    values = if (program.comparisons.isEmpty) null else new ComparedValues(plan.comparisons, plan.schema.event.length)
+    values = if (program.comparisons.isEmpty) null else new ComparedValues(plan.query.comparisons, plan.schema.event.length)
   )
   private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint, unread)
 
-  /** The window as a long where that is all it takes to find its bound, or -1. */
-  private val window = plan.windowSize.filter(w => plan.windowClock.isWhole && w >= 0).fold(-1L)(_.toLong)
+  /** The size of the window if subtracting it gives the bound, or -1. */
+  private val window = plan.window.size.filter(w => plan.window.clock.isWhole && w >= 0).fold(-1L)(_.toLong)
 
-  // The event at hand, and how many of its matches were handed over; no event once there are no more.
+  // The event that was read last, while it has matches to return, and how many were returned.
   private var event: Event = _
   private var substream: Substream = _
   private var matches: Matches = _
   private var shown = 0L
 
-  /** Reads the substream's next event. If it closes matches that are to be reported, [[next]] then has their rows,
-    * which must be taken before another event is read.
+  /** Reads the next event of a substream. If it closes matches and `report` is true, [[next]] returns their rows, which
+    * must be taken before another event is read.
     */
   def read(s: Substream, ties: Ties, e: Event, report: Boolean = true): Unit = {
     val copy = ties.next(e)
@@ -109,7 +47,7 @@ final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
     } else event = null
   }
 
-  /** The row of the next match, good until the next call, or null after the last. */
+  /** The row of the next match, valid until the next call; null after the last match. */
   def next(): UnsafeRow =
     if (event == null) null
     else if (program.counts) {
@@ -125,15 +63,15 @@ final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
       null
     }
 
-  /** The earliest time at which a match that ends at `time` may start. */
+  /** The earliest start of a match that ends at `time`. */
   def bound(time: Long): Long =
-    if (window < 0) plan.windowClock.bound(time, plan.windowSize)
+    if (window < 0) plan.window.clock.bound(time, plan.window.size)
     else if (time < Long.MinValue + window) Long.MinValue
     else time - window
 
   private def tooMany(e: Event) = new CerRuntimeException(
     "CER_TOO_MANY_MATCHES",
-    s"The event at ${plan.clock.show(e.time)} closes more than ${plan.maxMatchesPerEvent} matches. " +
-      "Use LIMIT, a shorter WITHIN, SELECT NEXT, LAST or COUNT(*), or raise spark.cer.maxMatchesPerEvent."
+    "time" -> plan.clock.show(e.time),
+    "most" -> plan.maxMatchesPerEvent.toString
   )
 }

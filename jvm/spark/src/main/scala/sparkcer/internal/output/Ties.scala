@@ -7,10 +7,11 @@ import org.apache.spark.sql.cerbridge.CerRuntimeException
 import org.apache.spark.unsafe.Platform
 
 import sparkcer.engine.state.{WireReader, WireWriter}
+import sparkcer.internal.bind.Plan
 import sparkcer.internal.prepare.{Event, Payload}
 
-/** What a substream must know of its last event: whether the next one follows it, and which of several identical events
-  * of one time that is, so that each match has an identity of its own. Costs little while times differ.
+/** What a substream remembers of its last events: their time, to know whether the next event is late, and how many
+  * identical events of that time there were, so that each match has its own `match_id`. Costs little while times differ.
   */
 final class Ties {
   private var seen = false
@@ -19,23 +20,26 @@ final class Ties {
   private var first: Array[Byte] = _
   private val copies = new mutable.LongMap[Long]
 
-  /** The time of the last event, or the smallest there is. */
+  /** The time of the last event, or the smallest long if there was none. */
   def lastTime: Long = last
 
   /** Does the event come after the last one, by its time and by the column that WITHIN limits? */
   def precede(e: Event): Boolean = e.time >= last && (!e.timed || e.clock >= clock)
 
-  /** Events are in time order, so it can only be the other column that falls. */
+  /** Fails if the event does not come after the last one. Events are in time order here, so only the other column can
+    * have decreased.
+    */
   def mustPrecede(e: Event, plan: Plan): Unit =
     if (!precede(e))
       throw new CerRuntimeException(
         "CER_WINDOW_DECREASES",
-        s"The column of WITHIN must not decrease along the stream: it is ${plan.windowClock.show(clock)} " +
-          s"in an event at ${plan.clock.show(last)}, and ${plan.windowClock.show(e.clock)} in a later one at ${plan.clock.show(e.time)}. " +
-          "Order the events by that column (time=...), or limit the window by the time column."
+        "before" -> plan.window.clock.show(clock),
+        "beforeTime" -> plan.clock.show(last),
+        "after" -> plan.window.clock.show(e.clock),
+        "afterTime" -> plan.clock.show(e.time)
       )
 
-  /** How many identical events of the same time came before. Events come in time order. */
+  /** How many identical events of the same time came before this one. Events come in time order. */
   def next(e: Event): Long = {
     if (e.timed) clock = e.clock
     if (!seen || e.time != last) {
@@ -78,7 +82,7 @@ object Ties {
     ties
   }
 
-  /** Of the row alone. */
+  /** Hashes the row, without the head of the payload. */
   private def hash(p: Array[Byte]): Long =
     XXH64.hashUnsafeBytes(p, Platform.BYTE_ARRAY_OFFSET + Payload.Head, p.length - Payload.Head, 42L)
 }

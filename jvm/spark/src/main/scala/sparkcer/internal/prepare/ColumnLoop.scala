@@ -6,11 +6,13 @@ import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.vectorized.{ColumnarBatch, ColumnVector}
 
-/** Generated code that goes over batches of columns, and over the rows of each. Spark's own turns them into rows at
-  * once, and the columns themselves are then out of sight.
+/** Generated code that loops over columnar batches and their rows. Spark's own loop turns batches into rows, and gives no
+  * access to the column vectors.
   *
   * @param rows
-  *   counts them, and `batches` the batches
+  *   the metric that counts rows
+  * @param batches
+  *   the metric that counts batches
   */
 final class ColumnLoop(ctx: CodegenContext, output: Seq[Attribute], rows: SQLMetric, batches: SQLMetric) {
   private val vectorType = classOf[ColumnVector].getName
@@ -18,14 +20,14 @@ final class ColumnLoop(ctx: CodegenContext, output: Seq[Attribute], rows: SQLMet
   private val input = ctx.addMutableState("scala.collection.Iterator", "input", v => s"$v = inputs[0];")
   private val at = ctx.addMutableState(CodeGenerator.JAVA_INT, "cerRow")
 
-  /** The batch at hand, its columns and the number of the row in it. */
+  /** The current batch, its column vectors, and the number of the current row. */
   val batch: String = ctx.addMutableState(batchType, "cerBatch", forceInline = true)
   val vectors: Seq[String] = output.map(_ => ctx.addMutableState(vectorType, "cerColumn", forceInline = true))
   val row: String = ctx.freshName("row")
 
   def array(some: Seq[String]): String = s"new $vectorType[] {${some.mkString(", ")}}"
 
-  /** Reads what expressions need of the row into variables of the block where this stands: the code, and the variables.
+  /** The code that reads the columns that expressions need into local variables, and these variables.
     */
   def read(expressions: Seq[Expression]): (String, Seq[ExprCode]) = {
     val needed = AttributeSet.fromAttributeSets(expressions.map(_.references))

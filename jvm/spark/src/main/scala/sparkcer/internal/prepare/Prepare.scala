@@ -1,31 +1,31 @@
 package sparkcer.internal.prepare
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Mask => _, _}
-import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, UnaryNode}
-import org.apache.spark.sql.execution.{CodegenSupport, ColumnarToRowExec, SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.Platform
+import org.apache.spark.sql.cerbridge.{CerException, Columns}
+import org.apache.spark.sql.functions.{coalesce, lit}
+import org.apache.spark.sql.types.StructField
 
-/** What happens to events before the shuffle: one mask for all conditions; events that cannot matter are dropped, and
-  * those without a time or with a NULL in their key; the rest is packed.
+import sparkcer.internal.bind.{Binding, Clock}
+
+/** What happens to events before the shuffle: the conditions become a mask; events that cannot be part of a match are
+  * dropped, and so are those without a time or with a NULL in their key; the rest is packed.
   *
   * @param masks
   *   the conditions, in words of 64
   * @param droppable
-  *   whether an event that passes no condition can be dropped
+  *   whether an event that meets no condition can be dropped
   * @param key
   *   the PARTITION BY columns, if there are any
   * @param clock
   *   the column that WITHIN limits, if it is not the time
   * @param payload
-  *   the columns of the output: a [[Pack]] for a stream, a [[PackRow]] for a batch
+  *   the columns that are kept of an event: a [[Pack]] for a stream, a [[PackRow]] for a batch
+  * @param tally
+  *   NULL, in the place where a stream's [[Tally]] has its numbers
   * @param slices
-  *   those of a batch that is read slice by slice; each event is then there once for each slice that reads it
+  *   for a batch that is read by slices of time: each event is there once for each slice that reads it
   * @param output
   *   see [[EventLayout]]
   */
@@ -37,6 +37,7 @@ case class Prepare(
     clock: Option[Expression],
     order: Option[Expression],
     payload: Expression,
+    tally: Option[Expression],
     slices: Option[Slices],
     output: Seq[Attribute],
     child: LogicalPlan
@@ -49,318 +50,59 @@ case class Prepare(
   override protected def withNewChildInternal(c: LogicalPlan): Prepare = copy(child = c)
 }
 
-/** Where the parts of an event stand in a prepared row. What all events of a query lack has no column. */
-final case class EventLayout(
-    masks: Int,
-    sliced: Boolean,
-    clocked: Boolean,
-    ordered: Boolean,
-    keyed: Boolean,
-    payloadType: DataType
-) {
-  private def when(there: Boolean, field: StructField) = if (there) Seq(field) else Nil
+object Prepare {
 
-  private val fields: Seq[StructField] =
-    Seq(StructField("time", LongType, nullable = false), StructField("arrival", LongType, nullable = false)) ++
-      (0 until masks).map(i => StructField(s"mask$i", LongType, nullable = false)) ++
-      when(sliced, StructField("slice", LongType, nullable = false)) ++
-      when(clocked, StructField("clock", LongType)) ++
-      when(ordered, StructField("order", LongType, nullable = false)) ++
-      when(keyed, StructField("key", BinaryType, nullable = false)) :+
-      StructField("payload", payloadType, nullable = false)
+  /** The events of a batch. Their payloads are rows, which get the head of a [[Payload]] where they are read. */
+  def batch(b: Binding, slices: Option[Slices]): (Prepare, EventLayout) = of(b, slices, streaming = false)
 
-  private def at(name: String) = fields.indexWhere(_.name == name)
-  private val (slice, clock, order, key, payload) = (at("slice"), at("clock"), at("order"), at("key"), at("payload"))
+  /** The events of a stream. Their payloads are bytes, with their head. */
+  def stream(b: Binding): (Prepare, EventLayout) = of(b, None, streaming = true)
 
-  def attributes: Seq[Attribute] = fields.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
-
-  private val shown = payloadType match {
-    case s: StructType => s.length
-    case _             => 0
-  }
-
-  /** The event of a row whose payload is a [[PackRow]]. */
-  def event(row: InternalRow): Event = {
-    val time = row.getLong(0)
-    val timed = !clocked || !row.isNullAt(clock)
-    val e = Event(
-      if (keyed) row.getBinary(key) else EventLayout.NoKey,
-      time,
-      if (!clocked) time else if (timed) row.getLong(clock) else 0L,
-      timed,
-      if (ordered) row.getLong(order) else 0L,
-      row.getLong(1),
-      row.getLong(2),
-      if (masks > 1) Array.tabulate(masks - 1)(i => row.getLong(3 + i)) else null,
-      withHead(row.getStruct(payload, shown).asInstanceOf[UnsafeRow], time)
+  private def of(b: Binding, slices: Option[Slices], streaming: Boolean): (Prepare, EventLayout) = {
+    val clockColumn = if (b.windowColumn == b.time) None else Some(AsLong.of(b.columnOf(b.windowColumn)))
+    val orderColumn = b.order.map(order(b, _))
+    val (resolved, child) = Columns.resolved(
+      b.df,
+      AsLong.of(b.columnOf(b.time)) +: (clockColumn.toSeq ++ orderColumn ++ b.conditions ++ b.keys.map(b.columnOf) ++
+        b.kept.map(b.columnOf))
     )
-    if (sliced) e.slice = row.getLong(slice)
-    e
+    val all = resolved.iterator
+    val time = all.next()
+    val clock = clockColumn.map(_ => all.next())
+    val ordering = orderColumn.map(_ => all.next())
+    val conditions = b.conditions.map(_ => all.next())
+    val keys = b.keys.map(_ => all.next())
+    val kept = all.toVector
+    val masks = if (conditions.isEmpty) Seq(Mask(Nil)) else conditions.grouped(64).map(Mask(_)).toSeq
+    val payload = if (streaming) Pack(Some(time), kept) else PackRow(kept)
+    val layout = EventLayout(
+      masks.length,
+      sliced = slices.isDefined,
+      clocked = clock.isDefined,
+      ordered = ordering.isDefined,
+      keyed = keys.nonEmpty,
+      payload.dataType,
+      tallied = streaming
+    )
+    val prepared = Prepare(
+      masks,
+      b.program.droppable,
+      time,
+      if (keys.isEmpty) None else Some(Pack(None, keys)),
+      clock,
+      ordering,
+      payload,
+      if (streaming) Some(Literal(null, Tally.numbersType)) else None,
+      slices,
+      layout.attributes,
+      child
+    )
+    (prepared.pruned, layout)
   }
 
-  private def withHead(row: UnsafeRow, time: Long): Array[Byte] = {
-    val p = new Array[Byte](Payload.Head + row.getSizeInBytes)
-    row.writeToMemory(p, Platform.BYTE_ARRAY_OFFSET + Payload.Head.toLong)
-    Payload.setTime(p, time)
-    p
+  private def order(b: Binding, f: StructField): Column = {
+    if (!Clock.supports(f.dataType))
+      throw new CerException("CER_TYPE_MISMATCH.ORDER_COLUMN", "column" -> f.name, "type" -> f.dataType.sql)
+    coalesce(AsLong.of(b.columnOf(f)), lit(Long.MinValue))
   }
-}
-
-object EventLayout {
-
-  /** A row without columns. */
-  val NoKey: Array[Byte] = Array.empty
-}
-
-case class PrepareExec(
-    masks: Seq[Mask],
-    droppable: Boolean,
-    time: Expression,
-    key: Option[Pack],
-    clock: Option[Expression],
-    order: Option[Expression],
-    payload: Expression,
-    slices: Option[Slices],
-    output: Seq[Attribute],
-    child: SparkPlan
-) extends UnaryExecNode
-    with CodegenSupport {
-
-  override def nodeName: String = "CerPrepare"
-  override def producedAttributes: AttributeSet = outputSet
-
-  override lazy val metrics: Map[String, SQLMetric] = Map(
-    PrepareExec.Events -> SQLMetrics.createMetric(sparkContext, "events"),
-    PrepareExec.NullTimes -> SQLMetrics.createMetric(sparkContext, "events without a time"),
-    PrepareExec.NullKeys -> SQLMetrics.createMetric(sparkContext, "events with a NULL key"),
-    PrepareExec.Dropped -> SQLMetrics.createMetric(sparkContext, "events dropped before the shuffle")
-  )
-
-  @transient private lazy val split = masks.map(StringConditions.split)
-
-  /** Where batches of columns come in, and conditions have strings to test by their dictionaries. */
-  @transient private lazy val columns: Option[ColumnarToRowExec] = child match {
-    case c: ColumnarToRowExec if split.exists(_.columns.nonEmpty) => Some(c)
-    case _                                                        => None
-  }
-
-  override def inputRDDs(): Seq[RDD[InternalRow]] = columns match {
-    case Some(c) => Seq(c.child.executeColumnar().asInstanceOf[RDD[InternalRow]]) // as Spark's own operator has it
-    case None    => child.asInstanceOf[CodegenSupport].inputRDDs()
-  }
-
-  /** The loop over columns is where rows come from; else it is the child's. */
-  override protected def canCheckLimitNotReached: Boolean = columns.nonEmpty
-
-  /** Counts in plain fields, and adds them to the metrics when the input is at its end. */
-  override protected def doProduce(ctx: CodegenContext): String = {
-    counters = PrepareExec.All.map(m => m -> ctx.addMutableState(CodeGenerator.JAVA_LONG, m)).toMap
-    val input = columns.fold(child.asInstanceOf[CodegenSupport].produce(ctx, this))(fromColumns(ctx, _))
-    val report = counters.map { case (m, field) => s"${metricTerm(ctx, m)}.add($field); $field = 0L;" }
-    s"$input\n${report.mkString("\n")}"
-  }
-
-  @transient private var counters = Map.empty[String, String]
-
-  /** A column is read where it is needed first: those of the payload only for events that matter. */
-  override def usedInputs: AttributeSet = AttributeSet.empty
-
-  private def keyColumns = key.fold(Seq.empty[Expression])(_.columns)
-
-  /** What is only computed for events that matter, in the order of [[EventLayout]]. */
-  private def kept: Seq[Expression] = (clock ++ order ++ key).toSeq :+ payload
-
-  private def bound[E <: Expression](e: E): E =
-    BindReferences.bindReference(e, AttributeSeq.fromNormalOutput(child.output))
-
-  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
-    def read(es: Seq[Expression]) =
-      (evaluateRequiredVariables(child.output, input, AttributeSet.fromAttributeSets(es.map(_.references))), input)
-    val (readTested, _) = read(Seq(time) ++ keyColumns ++ masks)
-    ctx.currentVars = input
-    val rest = body(ctx, read, masks.map(bound(_).genCode(ctx)))
-    s"$readTested\n$rest"
-  }
-
-  private def fromColumns(ctx: CodegenContext, c: ColumnarToRowExec): String = {
-    val loop = new ColumnLoop(ctx, c.output, c.longMetric("numOutputRows"), c.longMetric("numInputBatches"))
-    val (words, onBatch) = masks.zip(split).map { case (m, s) => byDictionary(ctx, loop, m, s) }.unzip
-    val stop = if (parent.needStopCheck) "if (shouldStop()) return;" else ""
-    loop.code(limitNotReachedCond, onBatch.mkString("\n"), s"${body(ctx, loop.read, words)}\n$stop")
-  }
-
-  /** A mask from what its columns of strings leave of it, and what is to be done for each batch; where one of the
-    * columns has no dictionary in a batch, the mask is tested as ever.
-    */
-  private def byDictionary(
-      ctx: CodegenContext,
-      loop: ColumnLoop,
-      mask: Mask,
-      split: StringConditions.Split
-  ): (ExprCode, String) = {
-    def test(e: Expression)(use: ExprCode => String): String = {
-      val (read, values) = loop.read(Seq(e))
-      ctx.currentVars = values
-      val code = bound(e).genCode(ctx)
-      s"$read\n${code.code}\n${use(code)}"
-    }
-    val word = JavaCode.variable(ctx.freshName("mask"), LongType)
-    val left = ctx.addMutableState("long[]", "cerLeft", forceInline = true)
-    val vectors = split.columns.map(a => loop.vectors(child.output.indexWhere(_.exprId == a.exprId)))
-    val conditions = ctx.addReferenceObj("cerStrings", split.conditions)
-    val onBatch = if (vectors.isEmpty) "" else s"$left = $conditions.of(${loop.array(vectors)}, ${loop.batch}.numRows());"
-    val rest = split.rest.map { case (i, condition) =>
-      s"if (($word & ${1L << i}L) != 0L) { ${test(
-          condition
-        )(c => s"if (${c.isNull} || !${c.value}) $word &= ${~(1L << i)}L;")} }"
-    }
-    val otherwise = test(mask)(c => s"$word = ${c.value};")
-    val code = code"""
-      long $word;
-      if ($left != null) {
-        $word = $left[${loop.row}];
-        ${rest.mkString("\n")}
-      } else {
-        $otherwise
-      }"""
-    (ExprCode(code, FalseLiteral, word), onBatch)
-  }
-
-  /** What is done for one event.
-    *
-    * @param read
-    *   reads the columns of expressions, if they are not read yet: the code, and the variables they are then in
-    */
-  private def body(
-      ctx: CodegenContext,
-      read: Seq[Expression] => (String, Seq[ExprCode]),
-      words: Seq[ExprCode]
-  ): String = {
-    def generate(es: Seq[Expression]): (String, Seq[ExprCode]) = {
-      val (code, values) = read(es)
-      ctx.currentVars = values
-      (code, es.map(bound(_).genCode(ctx)))
-    }
-    val (readTime, times) = generate(Seq(time))
-    val at = times.head
-    val (readKeys, keys) = generate(keyColumns)
-    val (readKept, values) = generate(kept)
-    val arrival = ctx.addMutableState(CodeGenerator.JAVA_LONG, "cerArrival")
-    ctx.addPartitionInitializationStatement(s"$arrival = ((long) partitionIndex) << ${PrepareExec.RowBits};")
-    val number = ctx.freshName("number")
-    val slice = ctx.freshName("slice")
-    def long(name: String) = ExprCode(FalseLiteral, JavaCode.variable(name, LongType))
-    val outputs = Seq(at.copy(code = EmptyBlock), long(number)) ++ words.map(_.copy(code = EmptyBlock)) ++
-      slices.map(_ => long(slice)) ++ values.map(_.copy(code = EmptyBlock))
-    val findSlice = slices.fold("") { s =>
-      s"final long $slice = ${ctx.addReferenceObj("slices", s)}.of(${at.value});"
-    }
-    def metric(name: String) = s"${counters(name)}++;"
-    val noKey = if (keys.isEmpty) "false" else keys.map(_.isNull.toString).mkString(" || ")
-    val idle = if (droppable) words.map(w => s"${w.value} == 0L").mkString(" && ") else "false"
-    s"""
-       |${metric(PrepareExec.Events)}
-       |final long $number = $arrival++;
-       |$readTime
-       |${at.code}
-       |if (${at.isNull}) {
-       |  ${metric(PrepareExec.NullTimes)}
-       |} else {
-       |  $readKeys
-       |  ${keys.map(_.code.toString).mkString("\n")}
-       |  if ($noKey) {
-       |    ${metric(PrepareExec.NullKeys)}
-       |  } else {
-       |    ${words.map(_.code.toString).mkString("\n")}
-       |    if ($idle) {
-       |      ${metric(PrepareExec.Dropped)}
-       |    } else {
-       |      $readKept
-       |      ${values.map(_.code.toString).mkString("\n")}
-       |      $findSlice
-       |      ${consume(ctx, outputs)}
-       |    }
-       |  }
-       |}""".stripMargin
-  }
-
-  /** Where an expression, or its sheer size, keeps the stage out of generated code. */
-  override protected def doExecute(): RDD[InternalRow] = {
-    val all = longMetric(PrepareExec.Events)
-    val nullTimes = longMetric(PrepareExec.NullTimes)
-    val nullKeys = longMetric(PrepareExec.NullKeys)
-    val dropped = longMetric(PrepareExec.Dropped)
-    child.execute().mapPartitionsWithIndex { (partition, rows) =>
-      val tests = UnsafeProjection.create(Seq(time) ++ keyColumns ++ masks, child.output)
-      val keep = UnsafeProjection.create(kept, child.output)
-      val (keys, words) = (keyColumns.length, masks.length)
-      val keptTypes = kept.map(_.dataType)
-      val result = UnsafeProjection.create(output.map(_.dataType).toArray)
-      var arrival = partition.toLong << PrepareExec.RowBits
-      rows.flatMap { row =>
-        all.add(1)
-        val number = arrival
-        arrival += 1
-        val test = tests(row)
-        if (test.isNullAt(0)) { nullTimes.add(1); Iterator.empty }
-        else if ((1 to keys).exists(test.isNullAt)) { nullKeys.add(1); Iterator.empty }
-        else {
-          val mask = Array.tabulate(words)(i => test.getLong(1 + keys + i))
-          if (droppable && mask.forall(_ == 0)) { dropped.add(1); Iterator.empty }
-          else {
-            val t = test.getLong(0)
-            val values = keep(row)
-            val rest = keptTypes.zipWithIndex.map { case (dt, i) => values.get(i, dt) }
-            val all = Seq[Any](t, number) ++ mask ++ slices.map(_.of(t)) ++ rest
-            Iterator.single(result(new GenericInternalRow(all.toArray)))
-          }
-        }
-      }
-    }
-  }
-
-  override protected def withNewChildInternal(c: SparkPlan): PrepareExec = copy(child = c)
-}
-
-/** Repeats each event for the slices after its own that read it. The row is the same, with another number in it. */
-case class RepeatExec(slices: Slices, child: SparkPlan) extends UnaryExecNode {
-  override def nodeName: String = "CerRepeat"
-  override def output: Seq[Attribute] = child.output
-
-  override protected def doExecute(): RDD[InternalRow] = {
-    val (place, cut) = (child.output.indexWhere(_.name == "slice"), slices)
-    child.execute().mapPartitions { rows =>
-      new Iterator[InternalRow] {
-        private var row: UnsafeRow = _
-        private var number = 0L
-        private var last = -1L
-
-        def hasNext: Boolean = row != null && number <= last || rows.hasNext
-
-        def next(): InternalRow = {
-          if (row != null && number <= last) row.setLong(place, number)
-          else {
-            row = rows.next().asInstanceOf[UnsafeRow]
-            number = row.getLong(place)
-            last = cut.last(row.getLong(0))
-          }
-          number += 1
-          row
-        }
-      }
-    }
-  }
-
-  override protected def withNewChildInternal(c: SparkPlan): RepeatExec = copy(child = c)
-}
-
-object PrepareExec {
-  val Events = "events"
-  val NullTimes = "nullTimes"
-  val NullKeys = "nullKeys"
-  val Dropped = "dropped"
-  private val All = Seq(Events, NullTimes, NullKeys, Dropped)
-
-  /** Events are numbered by input partition, then row in it. */
-  private[sparkcer] val RowBits = 40
 }

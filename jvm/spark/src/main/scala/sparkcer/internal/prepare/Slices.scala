@@ -1,18 +1,18 @@
 package sparkcer.internal.prepare
 
-import sparkcer.internal.output.Plan
+import sparkcer.internal.bind.Plan
 
-/** Slices of time, by which a batch without PARTITION BY is parallel. A slice reports the matches that end in it, and
-  * reads the events from one window before it, bound included: no match that ends in it starts earlier. So an event is
-  * read for its own slice, and also for the next one if it is in the last window before that.
+/** Slices of time, which make a batch without PARTITION BY parallel. A slice reports the matches that end in it. It
+  * reads the events from one window before its start, inclusive, because no match that ends in it starts earlier. So an
+  * event is read for its own slice, and also for the next one if it lies in the last window before that.
   *
-  * A slice is so many windows long, counted from time 0: it depends on the query and the data, never on how many tasks
-  * there are, so that LIMIT picks the same matches everywhere.
+  * Slices have a fixed length in windows and are counted from time 0. They depend on the query and the data, never on
+  * the number of tasks, so that LIMIT picks the same matches everywhere.
   */
 final case class Slices(window: Long) {
   val length: Long = math.max(Slices.Shortest, Slices.Windows * window)
 
-  /** The slices that read an event: its own, to the last. */
+  /** The slices that read an event: from its own to the last one. */
   def of(time: Long): Long = Math.floorDiv(time, length)
   def last(time: Long): Long = if (time > Long.MaxValue - window) of(time) else of(time + window)
 
@@ -21,14 +21,14 @@ final case class Slices(window: Long) {
 
 object Slices {
 
-  /** One event in so many is read twice. */
+  /** The length of a slice in windows: about one event in so many is read twice. */
   private val Windows = 16L
   private val Shortest = 1024L
 
-  /** The slices of a plan, if its matches can be found slice by slice: a window of time, and nothing that is consumed.
+  /** The slices of a plan, if its matches can be found slice by slice: WITHIN limits the time, and nothing is consumed.
     */
   def of(plan: Plan, consumes: Boolean): Option[Slices] =
-    plan.windowSize
-      .filter(w => plan.windowIsTime && !consumes && plan.clock.isWhole && w <= Long.MaxValue / Windows / 2)
+    plan.window.size
+      .filter(w => plan.window.ofTime && !consumes && plan.clock.isWhole && w <= Long.MaxValue / Windows / 2)
       .map(w => Slices(w.toLong))
 }

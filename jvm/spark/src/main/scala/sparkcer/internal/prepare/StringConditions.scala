@@ -5,19 +5,19 @@ import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.sql.vectorized.ColumnVector
 
-/** What columns of strings say of the conditions of a [[Mask]]: bit i is set where no condition on one of these columns
-  * alone keeps condition i from being TRUE. Where a batch of columns comes with dictionaries, as from Parquet, conditions
-  * are tested once for each of their words and not for each event, and no string is made: that is most of what a filter
-  * over strings costs.
+/** Evaluates the conjuncts of a [[Mask]] that are about one string column on the dictionary of that column. Bit i of the
+  * result is set if no such conjunct makes condition i false. If a columnar batch has dictionaries, as from Parquet, a
+  * conjunct is evaluated once for each word of the dictionary instead of once for each event, and no string is created.
+  * That is most of the cost of a filter over strings.
   *
   * @param masks
-  *   for each column the conditions' conditions on it, with the column as their only input
+  *   for each column, the conjuncts about it, with the column as their only input
   */
 final class StringConditions(masks: Array[Mask]) extends Serializable {
   @transient private lazy val words = masks.map(new StringConditions.Words(_))
   @transient private lazy val left = new StringConditions.Left
 
-  /** The conditions that each row of a batch leaves, or null where a column has no dictionary that is worth it. */
+  /** The conditions that each row of a batch can still meet, or null if a column has no useful dictionary. */
   def of(columns: Array[ColumnVector], rows: Int): Array[Long] = {
     val all = left.of(rows)
     if (columns.indices.forall(i => words(i).narrow(columns(i), rows, all))) all else null
@@ -26,7 +26,7 @@ final class StringConditions(masks: Array[Mask]) extends Serializable {
 
 object StringConditions extends PredicateHelper {
 
-  /** A word must come that often in a batch; else its column is read as any other from then on. */
+  /** If words repeat less often than this in a batch, the dictionary of the column is not used from then on. */
   private val Repeats = 4
 
   final private class Left {
@@ -39,7 +39,7 @@ object StringConditions extends PredicateHelper {
     }
   }
 
-  /** The words of a column in the batch at hand, each tested when it comes first. */
+  /** The words of a column in the current batch, each evaluated when it first occurs. */
   final private class Words(mask: Mask) {
     private val value = new GenericInternalRow(1)
     private val tests = UnsafeProjection.create(Seq(mask))

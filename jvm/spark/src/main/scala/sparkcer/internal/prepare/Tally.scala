@@ -4,20 +4,23 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode, WholeStageCodegenExec}
+import org.apache.spark.sql.types.{ArrayType, BinaryType, DataType, LongType}
 
-/** Ends each partition of a stream's prepared events with a row that says what was dropped: it has no payload, and the
-  * numbers in place of times. So they can be told in the progress of the query, where metrics of operators are not.
+/** Ends each partition of a stream's prepared events with one more row, which is no event: its column `tally` has the
+  * numbers of the events that were read and dropped. In this way they become part of the progress of the query, which
+  * does not show the metrics of operators.
   */
 case class Tally(child: LogicalPlan) extends UnaryNode {
   @transient override lazy val references: AttributeSet = child.outputSet
-  override def output: Seq[Attribute] = child.output.map(a => if (a.name == "payload") a.withNullability(true) else a)
+  override def output: Seq[Attribute] = child.output
   override protected def withNewChildInternal(c: LogicalPlan): Tally = copy(child = c)
 }
 
 case class TallyExec(child: SparkPlan) extends UnaryExecNode {
   override def nodeName: String = "CerTally"
-  override def output: Seq[Attribute] = child.output.map(a => if (a.name == "payload") a.withNullability(true) else a)
+  override def output: Seq[Attribute] = child.output
 
   override protected def doExecute(): RDD[InternalRow] = {
     // The very metrics that the events' operator counts with: inside a task they have what the task counted.
@@ -26,16 +29,16 @@ case class TallyExec(child: SparkPlan) extends UnaryExecNode {
       case p                        => p.metrics
     }
     val numbers = Tally.Numbers.map(counted)
-    val fields = output
+    val fields = output.map(a => (a.name, a.dataType, a.nullable))
     child.execute().mapPartitions { rows =>
       rows ++ Iterator.single(0).map { _ =>
-        val values = fields.map { a =>
-          Tally.Places.indexOf(a.name) match {
-            case -1 => if (a.name == "key") Array.empty[Byte] else if (a.nullable) null else 0L
-            case i  => numbers(i).value
-          }
+        val values = fields.map {
+          case (Tally.Column, _, _)   => new GenericArrayData(numbers.map(_.value).toArray)
+          case (_, _, true)           => null
+          case (_, BinaryType, false) => Array.empty[Byte]
+          case (_, _, false)          => 0L
         }
-        UnsafeProjection.create(fields.map(_.dataType).toArray)(new GenericInternalRow(values.toArray[Any]))
+        UnsafeProjection.create(fields.map(_._2).toArray)(new GenericInternalRow(values.toArray[Any]))
       }
     }
   }
@@ -44,9 +47,10 @@ case class TallyExec(child: SparkPlan) extends UnaryExecNode {
 }
 
 object Tally {
+  val Column = "tally"
+  val numbersType: DataType = ArrayType(LongType, containsNull = false)
 
-  /** The numbers, and the columns of the row that they stand in. */
+  /** The metrics of [[PrepareExec]], in the order of their numbers. */
   private[sparkcer] val Numbers =
     Vector(PrepareExec.Events, PrepareExec.Dropped, PrepareExec.NullKeys, PrepareExec.NullTimes)
-  private[sparkcer] val Places = Vector("time", "arrival", "mask0", "order")
 }

@@ -1,90 +1,84 @@
 package sparkcer.internal.stream
 
-import java.util.Comparator
-
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.Murmur3HashFunction
-import org.apache.spark.sql.types.IntegerType
-
 import sparkcer.engine.evaluate.{Partitions, Substream}
-import sparkcer.engine.state.{Bytes, Frame, WireReader, WireWriter}
-import sparkcer.internal.output.{Counts, BucketOutput, Plan, Recognizer, Ties}
+import sparkcer.engine.state.{Bytes, Frame}
+import sparkcer.internal.bind.Plan
+import sparkcer.internal.output.{Recognizer, Ties}
 import sparkcer.internal.prepare.Event
 
-/** The substreams of a bucket, and the events that wait for their turn. It lives as long as its executor keeps it, and
-  * is saved piece by piece.
+/** The substreams of a bucket, and the events that wait to be read. A bucket lives as long as its executor keeps it
+  * ([[EngineCache]]), and is saved in pieces ([[BucketLog]]).
   *
-  * With a watermark, events are held until none can come that belongs before them, and are then read in time order:
-  * what comes out is what a batch gives, whatever the order of arrival within the delay. Without one, they are read as
-  * micro-batches bring them, in time order inside each; an event that is older than the last of its key is late.
+  * With a watermark, events are held until no earlier event can arrive, and are then read in time order: the matches
+  * are those of a batch, whatever the order of arrival within the delay. Without a watermark, each micro-batch is read
+  * as it comes, in time order; an event that is older than the last one of its key is late.
   */
 final class Bucket(plan: Plan) {
   private val recognizer = new Recognizer(plan)
   private var partitions = new Partitions(recognizer.evaluator)
+  private val watermarked = plan.stream.watermark
 
-  /** Keys from the one that is silent longest to the one read last. */
+  /** Whether another stateful operator comes before this one, see [[read]]. */
+  private val chained = watermarked.exists(_.chained)
+
+  /** The key without events for the longest time comes first, the key read last comes last. */
   private val keys = new java.util.LinkedHashMap[Bytes, Bucket.Reader](16, 0.75f, true)
 
   private val held = new Held
   private val newlyHeld = mutable.ArrayBuffer.empty[Event]
+  private var heldBytes = 0L
 
-  /** Where there are snapshots: the events that were read of the last two windows, and those since the last piece. */
-  private val recent = mutable.ArrayDeque.empty[Event]
-  private val newlyRead = mutable.ArrayBuffer.empty[Event]
-  private var recentBytes = 0L
-  private var lastRead = Long.MinValue
+  private val recent = if (plan.stream.snapshots) Some(new RecentEvents(recognizer.bound)) else None
 
   /** The keys that were read since the last piece. */
   private val changed = mutable.ArrayBuffer.empty[Bucket.Reader]
 
-  /** What all keys and held events weigh together, as of the last piece. */
+  /** The sizes of all keys together, as of the last piece. */
   private var keyBytes = 0L
   private var nodes = 0L
 
-  /** Events kept by the largest of the keys that the last piece is about. */
+  /** How many events the largest key of the last piece keeps. */
   private var largest = 0L
-  private var heldBytes = 0L
 
-  /** The largest time met, and the time before which everything is read: an older event is late. */
+  /** The largest time so far, and the time before which all events are read: an older event is late. */
   private var latest = Long.MinValue
   private var released = Long.MinValue
 
   /** Numbers events by arrival, across micro-batches. */
   private var arrivals = 0L
 
-  /** Where its log ends, and what a full piece and the pieces after it weigh. */
+  /** Where its log ends, and the sizes of the last full piece and of the pieces after it. */
   var head: LogHead = LogHead.Empty
   private var fullBytes = 0L
   private var laterBytes = 0L
 
-  /** Reads what a micro-batch brings.
+  /** Reads the events of a micro-batch.
     *
-    * Of a source's events, those that are past for Spark are late in every bucket. An operator with state before this
-    * one ([[Plan.chained]]) has held its rows back itself: the micro-batch that makes them past is the one that brings
-    * them, and older ones it has left out. There only what this bucket has read already makes an event late.
+    * An event from a source is late if it is behind Spark's watermark, in every bucket. A stateful operator before this
+    * one holds its rows back until the watermark passes them, so they arrive with the micro-batch that makes them old;
+    * that operator has already left out the late ones. Events from there are late only if this bucket has read past
+    * them.
     *
     * @param watermark
-    *   the time before which everything is past for Spark after this micro-batch
+    *   the time before which Spark regards everything as past after this micro-batch
     */
   def read(events: Array[Event], watermark: Long, out: BucketOutput): Unit = {
-    released = math.max(released, if (plan.chained) Processor.toMicros(0) else watermark)
-    java.util.Arrays.sort(events, Bucket.InOrder)
+    released = math.max(released, if (chained) Processor.toMicros(0) else watermark)
+    java.util.Arrays.sort(events, Event.InOrder)
     events.foreach { e =>
       out.counts.events += 1
       e.arrival = arrivals
       arrivals += 1
-      plan.delay match {
-        case Some(_) =>
-          if (e.time < released) out.late(e)
-          else {
-            latest = math.max(latest, e.time)
-            hold(e)
-            newlyHeld += e
-          }
-        case None =>
-          latest = math.max(latest, e.time)
-          evaluate(e, out)
+      if (watermarked.isEmpty) {
+        latest = math.max(latest, e.time)
+        evaluate(e, out)
+      } else if (e.time < released) out.late(e)
+      else {
+        latest = math.max(latest, e.time)
+        hold(e)
+        newlyHeld += e
       }
     }
     advance(watermark, out)
@@ -92,30 +86,30 @@ final class Bucket(plan: Plan) {
 
   private def hold(e: Event): Unit = {
     held.add(e)
-    heldBytes += Bucket.bytesOf(e)
+    heldBytes += Event.bytes(e)
   }
 
   private def letGo(): Event = {
     val e = held.poll()
-    heldBytes -= Bucket.bytesOf(e)
+    heldBytes -= Event.bytes(e)
     e
   }
 
-  /** Reads the held events that none can come before any more, and lets silent keys go. Where the watermark is of one
-    * input, and no operator with state is before this one, the bucket's own events tell it already what Spark's
-    * watermark will be after this micro-batch. The one of several inputs depends on the slowest, which need not be
-    * here; and rows that another operator held back may lie before others by more than the delay.
+  /** Reads the held events that no other event can precede any more, and drops idle keys.
+    *
+    * With one input and no stateful operator before this one, the bucket's own events tell what Spark's watermark will
+    * be after this micro-batch. With several inputs the watermark depends on the slowest, which may not be in this
+    * bucket; and an operator that holds rows back may send rows that are older than others by more than the delay.
     */
   def advance(watermark: Long, out: BucketOutput): Unit = {
-    plan.delay.foreach { delay =>
-      val mine =
-        if (plan.inputs > 1 || plan.chained || latest < Long.MinValue + delay) Long.MinValue else latest - delay
-      released = math.max(released, math.max(watermark, mine))
+    watermarked.foreach { w =>
+      val own = if (w.inputs > 1 || w.chained || latest < Long.MinValue + w.delay) Long.MinValue else latest - w.delay
+      released = math.max(released, math.max(watermark, own))
       while (!held.isEmpty && held.first.time < released) evaluate(letGo(), out)
       newlyHeld.filterInPlace(_.time >= released)
     }
-    forgetSilent(out)
-    forgetRecent()
+    dropIdle(out)
+    recent.foreach(_.expire())
     out.counts.held += held.size
   }
 
@@ -129,7 +123,7 @@ final class Bucket(plan: Plan) {
     if (!reader.ties.precede(e)) out.late(e)
     else {
       recognizer.read(reader.substream, reader.ties, e)
-      if (plan.snapshots) { remember(e); newlyRead += e }
+      recent.foreach(_.add(e))
       var row = recognizer.next()
       while (row != null) {
         out.matched(row, e.time)
@@ -142,35 +136,22 @@ final class Bucket(plan: Plan) {
     }
   }
 
-  private def remember(e: Event): Unit = {
-    recent += e
-    recentBytes += Bucket.bytesOf(e)
-    lastRead = math.max(lastRead, e.time)
-  }
-
-  private def forgetRecent(): Unit = if (recent.nonEmpty) {
-    val from = recognizer.bound(recognizer.bound(lastRead))
-    while (recent.head.time < from) recentBytes -= Bucket.bytesOf(recent.removeHead())
-  }
-
   /** For a snapshot. */
-  def recentEvents: Vector[Event] = recent.toVector
+  def recentEvents: Vector[Event] = recent.fold(Vector.empty[Event])(_.toVector)
 
-  /** Keys whose window has passed can have no part in a match any more; keys that were silent for `idle` are dropped,
-    * and counted.
+  /** Drops the keys whose window has passed, which cannot be part of a match any more; and those that had no event for
+    * `idle`, which are counted.
     */
-  private def forgetSilent(out: BucketOutput): Unit = {
+  private def dropIdle(out: BucketOutput): Unit = {
     val passed =
-      if (plan.windowIsTime && plan.delay.isDefined && released != Long.MinValue)
-        recognizer.bound(released)
+      if (plan.window.ofTime && watermarked.isDefined && released != Long.MinValue) recognizer.bound(released)
       else Long.MinValue
     val now = math.max(latest, released)
-    val idle = plan.idle.fold(Long.MinValue)(n => if (now < Long.MinValue + n) Long.MinValue else now - n)
+    val idle = plan.stream.idle.fold(Long.MinValue)(n => if (now < Long.MinValue + n) Long.MinValue else now - n)
     val all = keys.entrySet().iterator()
     var going = true
     while (going && all.hasNext) {
-      val entry = all.next()
-      val reader = entry.getValue
+      val reader = all.next().getValue
       val last = reader.ties.lastTime
       if (last < passed || last < idle) {
         if (last >= passed) out.counts.idle += 1
@@ -189,28 +170,26 @@ final class Bucket(plan: Plan) {
     r.nodes = n
   }
 
-  /** The time at which somebody should look in, even if no event comes: when the first held event can be read, or the
-    * first key be dropped.
+  /** The time at which the bucket must be visited even if no event comes: when the first held event can be read, or the
+    * first key can be dropped.
     */
   def wakeAt: Option[Long] =
-    if (plan.delay.isEmpty) None
+    if (watermarked.isEmpty) None
     else if (!held.isEmpty) Some(held.first.time)
     else if (keys.isEmpty) None
     else {
       val last = keys.values().iterator().next().ties.lastTime
-      val passed =
-        if (plan.windowIsTime && plan.windowSize.isDefined) Some(plan.windowClock.after(last, plan.windowSize))
-        else None
-      val idle = plan.idle.map(n => if (last > Long.MaxValue - n - 1) Long.MaxValue else last + n + 1)
+      val passed = if (plan.window.endsInTime) Some(plan.window.clock.after(last, plan.window.size)) else None
+      val idle = plan.stream.idle.map(n => if (last > Long.MaxValue - n - 1) Long.MaxValue else last + n + 1)
       (passed ++ idle).minOption
     }
 
-  def isEmpty: Boolean = keys.isEmpty && held.isEmpty && recent.isEmpty
+  def isEmpty: Boolean = keys.isEmpty && held.isEmpty && recent.forall(_.isEmpty)
 
   /** About what it takes in memory, as of the last piece. */
-  def bytes: Long = 1024L + keyBytes + heldBytes + recentBytes
+  def bytes: Long = 1024L + keyBytes + heldBytes + recent.fold(0L)(_.bytes)
 
-  /** How it stands, as of the last piece: nothing here walks all keys. */
+  /** Its sizes, as of the last piece. Does not walk over the keys. */
   def measure(counts: Counts): Unit = {
     counts.keys += keys.size
     counts.nodes += nodes
@@ -220,7 +199,9 @@ final class Bucket(plan: Plan) {
 
   // State
 
-  /** What changed since the last piece, or everything, if the pieces have grown to more than twice that. */
+  /** A piece with what changed since the last one; or, with `true`, a full piece with everything, once the pieces since
+    * the last full one are more than twice its size.
+    */
   def save(): (Array[Byte], Boolean) = {
     largest = 0
     changed.filterInPlace(!_.gone)
@@ -238,16 +219,11 @@ final class Bucket(plan: Plan) {
       out.long(arrivals)
       val events = if (full) held.toVector else newlyHeld.toVector
       out.int(events.length)
-      events.foreach(Bucket.write(out, _))
-      if (plan.snapshots) {
-        val read = if (full) recent.toVector else newlyRead.toVector
-        out.int(read.length)
-        read.foreach(Bucket.write(out, _))
-      }
+      events.foreach(_.write(out))
+      recent.foreach(_.save(out, full))
       out.array(if (full) partitions.save() else partitions.saveChanges(changed.iterator.map(_.key)))
     }
     newlyHeld.clear()
-    newlyRead.clear()
     changed.clear()
     if (full) { fullBytes = piece.length.toLong; laterBytes = 0 }
     else laterBytes += piece.length
@@ -258,18 +234,14 @@ final class Bucket(plan: Plan) {
     val engine = pieces.map { bytes =>
       val in = Frame.read(bytes)
       val full = in.byte() == 1
-      if (full) {
-        held.clear(); heldBytes = 0; recent.clear(); recentBytes = 0; fullBytes = bytes.length.toLong; laterBytes = 0
-      } else laterBytes += bytes.length
+      if (full) { held.clear(); heldBytes = 0; fullBytes = bytes.length.toLong; laterBytes = 0 }
+      else laterBytes += bytes.length
       latest = in.long()
       released = in.long()
       arrivals = in.long()
-      (0 until in.int()).foreach(_ => hold(Bucket.read(in)))
+      (0 until in.int()).foreach(_ => hold(Event.read(in)))
       while (!held.isEmpty && held.first.time < released) letGo(): Unit
-      if (plan.snapshots) {
-        (0 until in.int()).foreach(_ => remember(Bucket.read(in)))
-        forgetRecent()
-      }
+      recent.foreach(_.restore(in, full))
       in.array()
     }
     partitions = Partitions.load(recognizer.evaluator, engine)
@@ -292,63 +264,15 @@ object Bucket {
     bucket
   }
 
-  /** A number for each bucket, such that Spark, which places them by a hash, has one for each of as many partitions. */
-  def ids(n: Int): Seq[Int] = {
-    val ids = Array.fill(n)(-1)
-    var left = n
-    var id = 0
-    while (left > 0) {
-      val at = Math.floorMod(Murmur3HashFunction.hash(id, IntegerType, 42L).toInt, n)
-      if (ids(at) < 0) { ids(at) = id; left -= 1 }
-      id += 1
-    }
-    ids.toSeq
-  }
-
-  /** Bytes of log that are not worth replacing. */
+  /** A log whose later pieces have fewer bytes is not replaced. */
   private val SmallLog = 65536L
 
+  /** The substream of a key. */
   final private class Reader(val key: Array[Byte], val substream: Substream) {
     val ties: Ties = Ties.load(substream.attachment)
     var unsaved = false
     var gone = false
     var bytes = 0L
     var nodes = 0L
-  }
-
-  private def bytesOf(e: Event): Long = 120L + e.payload.length + e.key.length
-
-  private[sparkcer] val InOrder: Comparator[Event] = (a, b) => {
-    val byTime = java.lang.Long.compare(a.time, b.time)
-    val byOrder = if (byTime != 0) byTime else java.lang.Long.compare(a.order, b.order)
-    if (byOrder != 0) byOrder else java.lang.Long.compare(a.arrival, b.arrival)
-  }
-
-  private def write(out: WireWriter, e: Event): Unit = {
-    out.array(e.key)
-    out.long(e.time)
-    out.long(e.clock)
-    out.byte(if (e.timed) 1 else 0)
-    out.long(e.order)
-    out.long(e.arrival)
-    out.words(e.mask +: Option(e.more).getOrElse(Array.empty[Long]))
-    out.array(e.payload)
-  }
-
-  private def read(in: WireReader): Event = {
-    val key = in.array()
-    val (time, clock, timed, order, arrival) = (in.long(), in.long(), in.byte() == 1, in.long(), in.long())
-    val masks = in.words()
-    Event(
-      key,
-      time,
-      clock,
-      timed,
-      order,
-      arrival,
-      masks.head,
-      if (masks.length > 1) masks.tail else null,
-      in.array()
-    )
   }
 }

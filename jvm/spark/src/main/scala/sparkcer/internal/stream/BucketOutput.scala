@@ -1,4 +1,4 @@
-package sparkcer.internal.output
+package sparkcer.internal.stream
 
 import java.sql.Timestamp
 
@@ -9,15 +9,16 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 
 import sparkcer.internal.prepare.{Event, Payload}
 
-/** What comes out of a bucket: a match row with its end, a late event, or, with neither, the counts of a micro-batch.
-  * The end is there for Spark, which carries the event time on by it.
+/** What comes out of a bucket: a match row with its end, or a late event, or the counts of a micro-batch. Spark takes
+  * the event time of a match from its end.
   */
 final case class StreamOutput(row: Array[Byte], end: Timestamp, late: Array[Byte], counts: Counts)
 
-/** What happened in a bucket in one micro-batch, and from `buckets` on, how it stands after it.
+/** What happened in a bucket in one micro-batch, and, from `buckets` on, the size of its state after it.
   *
   * @param input
-  *   all events, of which `dropped` could not matter, `nullKeys` and `nullTimes` belong nowhere, and `events` were read
+  *   all events: `dropped` could not be part of a match, `nullKeys` and `nullTimes` have no key or time, and `events`
+  *   were read
   */
 final case class Counts(
     var input: Long = 0,
@@ -36,7 +37,7 @@ final case class Counts(
     var bytes: Long = 0
 )
 
-/** Collects what a bucket puts out. */
+/** Collects the output of a bucket. */
 final class BucketOutput(lateRows: Boolean, eventTime: Boolean) {
   val counts = Counts()
   private val rows = mutable.ArrayBuffer.empty[StreamOutput]
@@ -54,12 +55,12 @@ final class BucketOutput(lateRows: Boolean, eventTime: Boolean) {
     if (lateRows) rows += StreamOutput(null, null, e.payload.drop(Payload.Head), null)
   }
 
-  /** What a task counted before the shuffle, see [[Tally]]. */
-  def tally(e: Event): Unit = {
-    counts.input += e.time
-    counts.dropped += e.arrival
-    counts.nullKeys += e.mask
-    counts.nullTimes += e.order
+  /** What a task counted before the shuffle, in the order of [[Tally.Numbers]]. */
+  def tally(numbers: Array[Long]): Unit = {
+    counts.input += numbers(0)
+    counts.dropped += numbers(1)
+    counts.nullKeys += numbers(2)
+    counts.nullTimes += numbers(3)
   }
 
   def result(): Iterator[StreamOutput] = rows.iterator ++ Iterator.single(StreamOutput(null, null, null, counts))

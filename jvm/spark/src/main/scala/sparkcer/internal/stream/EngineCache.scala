@@ -7,32 +7,33 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.streaming.StreamingQueryListener
 
-/** The buckets whose engines are alive on this executor, so that a micro-batch need not load what the last one left.
+/** The buckets that this executor keeps in memory, so that a micro-batch need not load the state that the last one left.
   *
-  * It cannot give a wrong answer. A bucket is taken out while a task works on it, so no two tasks see the same one; and
-  * the head of its log, which has a random part, is compared with the head in the state store, so that an engine which
-  * worked for an attempt that never committed (a retry, a speculative twin, a task thought dead) is found out and let
-  * go.
+  * It cannot give a wrong answer. A bucket is taken out while a task works on it, so no two tasks see the same one. The
+  * head of its log, which has a random part, is compared with the head in the state store: a bucket that worked for an
+  * attempt which never committed (a retry, a speculative task, a task thought dead) does not fit, and is dropped.
   *
-  * An executor is not told when a query ends. So engines that nobody has asked for in a while leave: those of a query
-  * that has ended, or went on elsewhere, and those of a query whose micro-batches are far apart, which then loads them.
-  * In local mode [[Ended]] tells at once.
+  * An executor does not learn that a query has ended. So buckets that no task has asked for in a while are dropped:
+  * those of a query that has ended or moved to another executor, and those of a query whose micro-batches are far
+  * apart, which are then loaded again. In local mode [[Ended]] drops them at once.
   *
   * @param idleMillis
   *   how long an engine may wait for its next micro-batch
+  * @param nanos
+  *   the clock
   */
-final class EngineCache(idleMillis: Long) {
+final class EngineCache(idleMillis: Long, nanos: () => Long = () => System.nanoTime()) {
   import EngineCache.Key
 
   final private class Entry(val bucket: Bucket, val bytes: Long) {
-    val since: Long = System.nanoTime()
+    val since: Long = nanos()
   }
 
   /** The one put back longest ago comes first. */
   private val entries = mutable.LinkedHashMap.empty[Key, Entry]
   private var total = 0L
 
-  /** Looks for idle engines, from the first one on. */
+  /** Drops idle engines now and then, once there are any. */
   private lazy val sweeper = {
     val timer = Executors.newSingleThreadScheduledExecutor { (body: Runnable) =>
       val thread = new Thread(body, "spark-cer-engine-cache")
@@ -42,12 +43,12 @@ final class EngineCache(idleMillis: Long) {
     timer.scheduleWithFixedDelay(() => sweep(), idleMillis / 2, idleMillis / 2, TimeUnit.MILLISECONDS)
   }
 
-  /** Takes the bucket out, if it is there and its log ends with `head`. */
+  /** Takes the bucket out, if it is here and its log ends with `head`. */
   def take(key: Key, head: LogHead): Option[Bucket] = synchronized {
     remove(key).map(_.bucket).filter(_.head == head)
   }
 
-  /** Puts a bucket in after its changes are written; the ones used longest ago make room for it. */
+  /** Puts a bucket in after its changes were written. The buckets used longest ago make room for it. */
   def put(key: Key, bucket: Bucket, limit: Long): Unit = synchronized {
     remove(key): Unit
     val entry = new Entry(bucket, bucket.bytes)
@@ -57,11 +58,12 @@ final class EngineCache(idleMillis: Long) {
     sweeper: Unit
   }
 
-  /** Lets the engines of a run go. */
+  /** Drops the engines of a run. */
   def drop(run: UUID): Unit = synchronized(entries.keys.filter(_.run == run).toVector.foreach(remove))
 
-  private def sweep(): Unit = synchronized {
-    val now = System.nanoTime()
+  /** Removes the engines that were idle for too long. */
+  private[sparkcer] def sweep(): Unit = synchronized {
+    val now = nanos()
     val idle = entries.iterator.takeWhile(now - _._2.since > idleMillis * 1000000L).map(_._1).toVector
     idle.foreach(remove)
   }
@@ -92,7 +94,7 @@ object EngineCache {
     */
   def limit(set: Option[Long]): Long = set.getOrElse(Runtime.getRuntime.maxMemory / 4)
 
-  /** Where the driver is the executor, the engines of a query leave when it ends. */
+  /** Where the driver is the executor, drops the engines of a query when it ends. */
   object Ended extends StreamingQueryListener {
     override def onQueryStarted(event: StreamingQueryListener.QueryStartedEvent): Unit = ()
     override def onQueryProgress(event: StreamingQueryListener.QueryProgressEvent): Unit = ()

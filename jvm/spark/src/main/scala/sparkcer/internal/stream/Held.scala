@@ -2,15 +2,15 @@ package sparkcer.internal.stream
 
 import sparkcer.internal.prepare.Event
 
-/** Events that wait, in order. What a micro-batch adds is mostly in order already and mostly after what is there, which
-  * costs one pass; the worst case is a sort.
+/** The events that wait to be read, in order. New events mostly come in order and after those that wait, which costs one
+  * pass; the worst case is a sort.
   */
 final private[sparkcer] class Held {
   private var events = new Array[Event](16)
   private var from = 0
   private var until = 0
 
-  /** Up to here they are in order. */
+  /** The events before this place are in order. */
   private var sorted = 0
 
   def size: Int = until - from
@@ -18,7 +18,7 @@ final private[sparkcer] class Held {
 
   def add(e: Event): Unit = {
     if (until == events.length) makeRoom()
-    if (sorted == until && (isEmpty || Bucket.InOrder.compare(events(until - 1), e) <= 0)) sorted = until + 1
+    if (sorted == until && (isEmpty || Event.InOrder.compare(events(until - 1), e) <= 0)) sorted = until + 1
     events(until) = e
     until += 1
   }
@@ -43,11 +43,11 @@ final private[sparkcer] class Held {
   }
 
   private def order(): Unit = if (sorted != until) {
-    java.util.Arrays.sort(events, from, until, Bucket.InOrder)
+    java.util.Arrays.sort(events, from, until, Event.InOrder)
     sorted = until
   }
 
-  /** Moves the events to the front, of a larger array if they fill more than half of this one, or of a smaller. */
+  /** Moves the events to the front of an array of twice their number. */
   private def makeRoom(): Unit = {
     val n = size
     val next = new Array[Event](math.max(16, 2 * n))

@@ -6,12 +6,12 @@ import org.apache.spark.sql.cerbridge.CerRuntimeException
 import org.apache.spark.sql.types.StructField
 
 import sparkcer.engine.state.{Frame, WireReader, WireWriter}
-import sparkcer.internal.output.Plan
+import sparkcer.internal.bind.Plan
 
-/** What a log was written for, and where it ends. All of it must be the same when the log is read: state names columns
-  * by their place, and the conditions, states and labels of the compiled query by number. What is not here may change
-  * on a checkpoint: the delay of the watermark, `late`, `idle`, the name and the columns of the source that the query
-  * does not read, and the settings of the session.
+/** What a log was written for, and where it ends. All of it must be the same when the log is read, because state refers
+  * to columns by position, and to the conditions, states and labels of the compiled query by number. What is not here
+  * may change on a checkpoint: the delay of the watermark, `idle`, `late` if the kept columns stay the same, the name of
+  * the source and its columns that the query does not read, and the settings of the session.
   *
   * @param meaning
   *   what the numbers in the log mean; format 1 did not say
@@ -44,42 +44,29 @@ final case class LogAbout(
   /** Throws, in words, if the log is not about what it is read for now. */
   def mustFit(now: LogAbout, first: FirstFormat): Unit = {
     if (format > now.format)
-      refuse(
-        s"The checkpoint was written in format $format by a newer spark-cer, and this one reads formats up to ${now.format}.",
-        "Use that newer version."
+      throw new CerRuntimeException(
+        "CER_STATE_MISMATCH.NEWER_LOG",
+        "format" -> format.toString,
+        "most" -> now.format.toString
       )
-    same(query, now.query, "The checkpoint was written by another query.")
-    same(events, now.events, "The events have other columns than when the checkpoint was written.")
-    same(time, now.time, "The events are ordered otherwise than when the checkpoint was written.")
+    same(query, now.query, "CER_STATE_MISMATCH.QUERY")
+    same(events, now.events, "CER_STATE_MISMATCH.COLUMNS")
+    same(time, now.time, "CER_STATE_MISMATCH.TIME")
     now.meaning.foreach { m =>
-      sameTypes(meaning.fold(first.types)(_.types), m.types)
-      if (meaning.isEmpty && !first.compiledAsNow) refuse(LogAbout.Recompiled, LogAbout.Older)
+      same(meaning.fold(first.types)(_.types), m.types, "CER_STATE_MISMATCH.TYPE_COLUMN")
+      if (meaning.isEmpty && !first.compiledAsNow) throw new CerRuntimeException("CER_STATE_MISMATCH.COMPILED")
       meaning.foreach(mustMean(_, m))
     }
   }
 
   private def mustMean(was: LogMeaning, now: LogMeaning): Unit = {
-    same(
-      was.others,
-      now.others,
-      "A column of PARTITION BY or WITHIN has another type than when the checkpoint was written."
-    )
-    if (was.buckets != now.buckets)
-      refuse(
-        s"The checkpoint was written with ${was.buckets} buckets of keys, one for each shuffle partition, and now there are ${now.buckets}.",
-        LogAbout.Fresh
-      )
-    if (was.digest != now.digest) refuse(LogAbout.Recompiled, LogAbout.Older)
+    same(was.others, now.others, "CER_STATE_MISMATCH.OTHER_TYPES")
+    same(was.buckets.toString, now.buckets.toString, "CER_STATE_MISMATCH.BUCKETS")
+    if (was.digest != now.digest) throw new CerRuntimeException("CER_STATE_MISMATCH.COMPILED")
   }
 
-  private def sameTypes(was: String, now: String): Unit =
-    if (was != now) refuse(s"The checkpoint was written with $was, and now there is $now.", LogAbout.Fresh)
-
-  private def same(was: String, now: String, problem: String): Unit =
-    if (was != now) refuse(s"$problem\nThen: $was\nNow:  $now\n", LogAbout.Fresh)
-
-  private def refuse(problem: String, advice: String): Nothing =
-    throw new CerRuntimeException("CER_STATE_MISMATCH", s"$problem $advice")
+  private def same(was: String, now: String, key: String): Unit =
+    if (was != now) throw new CerRuntimeException(key, "was" -> was, "now" -> now)
 }
 
 /** What the numbers in a log mean.
@@ -109,11 +96,6 @@ object LogAbout {
   /** The type column in words. */
   def types(column: Option[StructField]): String = column.fold("no type column")(f => s"type='${f.name}'")
 
-  private val Fresh = "Start with a new checkpointLocation, or go back to what it was."
-  private val Recompiled =
-    "This version of spark-cer compiles the query otherwise than the one that wrote the checkpoint."
-  private val Older = "Start with a new checkpointLocation, or use that version."
-
   /** The format comes first, so that a newer one is told whatever follows it. */
   def read(bytes: Array[Byte]): LogAbout = {
     val in = new WireReader(bytes, 0, bytes.length)
@@ -131,14 +113,14 @@ object LogAbout {
   /** Of a log that begins now. */
   def of(plan: Plan, buckets: Int): LogAbout = LogAbout(
     Frame.Version,
-    plan.asked + (if (plan.snapshots) "\nwith snapshots" else ""),
+    plan.query.asked + (if (plan.stream.snapshots) "\nwith snapshots" else ""),
     plan.schema.event.toDDL,
-    plan.ordering,
+    plan.stream.state.ordering,
     Some(
       LogMeaning(
-        plan.types,
-        (plan.schema.key.map(f => s"${f.name} ${f.dataType.sql}") :+ plan.windowClock.dataType.sql).mkString(", "),
-        plan.digest,
+        plan.stream.state.types,
+        (plan.schema.key.map(f => s"${f.name} ${f.dataType.sql}") :+ plan.window.clock.dataType.sql).mkString(", "),
+        plan.stream.state.digest,
         buckets
       )
     ),

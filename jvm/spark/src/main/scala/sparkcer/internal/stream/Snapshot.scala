@@ -9,17 +9,18 @@ import org.apache.spark.sql.cerbridge.CerException
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.Cer
-import sparkcer.engine.ceql.Consume
 import sparkcer.internal.batch.{Batch, Spread}
-import sparkcer.internal.bind.{Binding, Options}
-import sparkcer.internal.output.Plan
+import sparkcer.internal.bind.{Binding, Options, Plan}
+import sparkcer.internal.output.MatchColumns
+import sparkcer.internal.prepare.AsLong
+import sparkcer.engine.ceql.Consume
 
-/** What a query has found by a time: all matches that ended within the last window, bounds included.
+/** The matches of a query that ended within the last window before some time, bounds included.
   *
-  * They are found anew, over the events of the last two windows: a match that ended in the last one began in these. So
-  * a snapshot costs what a batch over two windows of events costs, and reading a stream with `snapshots` needs state
-  * for these events beside that of the partial matches, which are of the last window only. 000, Section 5, knows no way
-  * to list matches with constant delay from a state of constant update time once all variables are shown.
+  * A snapshot finds them again in the events of the last two windows: a match that ended in the last window started in
+  * one of them. So it costs as much as a batch over two windows, and a stream with `snapshots` keeps these events beside
+  * its partial matches. The paper on CEP and dynamic query evaluation (Ugarte, Vansummeren; Section 5) explains why: no
+  * state is known that both has constant update time and can list all matches of the window with constant delay.
   */
 object Snapshot {
 
@@ -30,18 +31,16 @@ object Snapshot {
     */
   def batch(df: DataFrame, query: String, options: Options, at: Option[Column]): DataFrame = Cer.inWords {
     if (df.isStreaming)
-      fail(
-        "These events are a stream: give the checkpointLocation of the running query, snapshot(events, checkpoint=…)."
-      )
-    val b = Cer.bind(df, query, options)
+      throw new CerException("CER_SNAPSHOT.NO_CHECKPOINT")
+    val b = Binding.of(df, query, options)
     val back = window(b)
-    val time = Cer.longOf(b.columnOf(b.time))
-    val now = at.fold(df.agg(max(time)).scalar())(t => Cer.longOf(t.cast(b.time.dataType)))
+    val time = AsLong.of(b.columnOf(b.time))
+    val now = at.fold(df.agg(max(time)).scalar())(t => AsLong.of(t.cast(b.time.dataType)))
     val past = if (at.isDefined) df.where(time <= now) else df
     // What was consumed before, and which matches LIMIT picks, can depend on all events.
     val dependent = b.program.query.consumeBy != Consume.None || b.program.query.limit.isDefined
     val events = if (dependent) past else past.where(time >= back(back(now)))
-    Cer(events, query, options).where(Cer.longOf(col("end")) >= back(now))
+    Cer(events, query, options).where(AsLong.of(col("end")) >= back(now))
   }
 
   /** Of a stream that runs with `snapshots`, as of its last micro-batch. The last window ends with the latest event
@@ -57,30 +56,31 @@ object Snapshot {
       at: Option[Column],
       checkpoint: String
   ): DataFrame = Cer.inWords {
-    if (!df.isStreaming) fail("A checkpoint belongs to a stream, and these events are a batch: leave checkpoint out.")
-    val b = Cer.bind(df, query, options.copy(snapshots = true))
+    if (!df.isStreaming) throw new CerException("CER_SNAPSHOT.CHECKPOINT_OF_BATCH")
+    val b = Binding.of(df, query, options.copy(snapshots = true))
     val back = window(b)
     if (b.program.query.consumeBy != Consume.None || b.program.query.limit.isDefined)
-      fail("A snapshot of a stream cannot have CONSUME BY or LIMIT, which depend on events that are gone.")
-    // What is found is put out as in a batch.
-    val plan = Cer.planOf(b, query, options.copy(snapshots = true)).copy(delay = None, lateRows = false)
-    // In one pass: to load the state costs more than to have all of the last window in one partition.
+      throw new CerException("CER_SNAPSHOT.CONSUME_OR_LIMIT")
+    // The matches are those of a batch.
+    val bound = Plan.of(b, query, options.copy(snapshots = true))
+    val plan = bound.copy(stream = bound.stream.copy(watermark = None, lateRows = false))
+    // In one pass: loading the state twice would cost more than having the last window in one partition.
     val latest = max("latest").over(Window.partitionBy())
-    val now = at.fold(latest)(t => greatest(latest, Cer.longOf(t.cast(b.time.dataType))))
+    val now = at.fold(latest)(t => greatest(latest, AsLong.of(t.cast(b.time.dataType))))
     val found = rows(pieces(df, checkpoint), plan).withColumn("from", back(now)).where("row IS NOT NULL")
-    Cer.output(Cer.unpackedMatches(found, plan, col("from")), b, plan)
+    MatchColumns(MatchColumns.unpackedMatches(found, plan, col("from")), b, plan)
   }
 
-  /** The earliest time from which on a match that ended is in the window before a time. */
+  /** The start of the window that ends at a time. */
   private def window(b: Binding): Column => Column = {
     if (b.windowSize.isEmpty || b.windowColumn != b.time)
-      fail("A snapshot is of the last window of time: the query needs WITHIN about the time column.")
+      throw new CerException("CER_SNAPSHOT.NO_WINDOW")
     val (clock, size) = (b.windowClock, b.windowSize)
     val bound = udf((time: Long) => clock.bound(time, size))
     bound(_)
   }
 
-  /** The logs of all buckets, as the last micro-batch left them. */
+  /** The logs of all buckets after the last micro-batch. */
   private def pieces(df: DataFrame, checkpoint: String): Dataset[Piece] = {
     val spark = df.sparkSession
     val operators = spark.read
@@ -92,13 +92,13 @@ object Snapshot {
       .as[Long](Encoders.scalaLong)
       .collect()
     if (operators.length != 1)
-      fail(s"The checkpoint has ${operators.length} operators with state like a query's, and a snapshot takes one.")
+      throw new CerException("CER_SNAPSHOT.OPERATORS", "operators" -> operators.length.toString)
     val log = spark.read
       .format("statestore")
       .option("stateVarName", "log")
       .option("operatorId", operators.head)
       .load(checkpoint)
-    // Each of them is a struct of one field.
+    // Each column is a struct with one field.
     def value(column: String) = log.schema(column).dataType match {
       case s: StructType => col(column).getField(s.head.name)
       case _             => col(column)
@@ -117,9 +117,9 @@ object Snapshot {
       .groupByKey((p: Piece) => p.bucket)(Encoders.scalaInt)
       .flatMapGroups { (_: Int, pieces: Iterator[Piece]) =>
         val (about, log) = pieces.toVector.partition(_.number == BucketLog.About)
-        // A log says all that it takes to read it, however many there are.
+        // A log can be read whatever the number of buckets.
         about.map(p => LogAbout.read(p.bytes)).foreach { written =>
-          written.mustFit(LogAbout.of(plan, written.meaning.fold(0)(_.buckets)), plan.first)
+          written.mustFit(LogAbout.of(plan, written.meaning.fold(0)(_.buckets)), plan.stream.state.first)
         }
         val bucket = Bucket.load(plan, log.sortBy(_.number).map(_.bytes), LogHead.Empty)
         val events = bucket.recentEvents
@@ -127,8 +127,6 @@ object Snapshot {
         val matches = new Batch(plan, Spread.ByKey(inTime = false))(byKey.iterator)
         matches.map(r => Found(r.copy().getBytes, Long.MinValue)) ++ events.map(_.time).maxOption.map(Found(null, _))
       }(Encoders.product[Found])
-
-  private def fail(problem: String): Nothing = throw new CerException("CER_SNAPSHOT", s"[CER_SNAPSHOT] $problem")
 }
 
 /** A piece of a bucket's log. */

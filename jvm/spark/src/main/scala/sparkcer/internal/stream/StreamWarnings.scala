@@ -8,69 +8,66 @@ import scala.jdk.CollectionConverters._
 import org.slf4j.LoggerFactory
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Sessions
 import org.apache.spark.sql.streaming.StreamingQueryListener
 import org.apache.spark.sql.streaming.StreamingQueryListener._
-import org.apache.spark.sql.types.TimestampType
+import org.apache.spark.sql.types.{StructField, TimestampType}
 
-import sparkcer.internal.bind.Binding
-import sparkcer.internal.output.Plan
+import sparkcer.engine.error.Errors
+import sparkcer.internal.bind.{Binding, Plan}
 
-/** What the log says of a stream that may keep more, or give less, than its user expects. */
+/** Warnings about streams that may keep more state, or return fewer matches, than their users expect. */
 private[sparkcer] object StreamWarnings {
   private val log = LoggerFactory.getLogger("sparkcer")
 
   /** Once for each use of a query. */
   def atStart(b: Binding, plan: Plan): Unit = {
     unboundedState(b, plan)
-    if (plan.delay.isEmpty) {
-      log.warn(
-        s"[CER_NO_WATERMARK] This stream has no watermark on its time column '${b.time.name}': an event that is older than the last one of its key is late, and is left out. ${advice(b)}"
-      )
-      LateEvents.advice.put(plan.metrics, advice(b)): Unit
-      Bridge.listen(b.df.sparkSession, LateEvents)
+    if (plan.stream.watermark.isEmpty) {
+      log.warn(Errors.print(s"CER_NO_WATERMARK.AT_START${suffix(b.time)}", "column" -> b.time.name))
+      LateEvents.time.put(plan.stream.metrics, b.time): Unit
+      Sessions.listen(b.df.sparkSession, LateEvents)
     }
   }
 
-  private def advice(b: Binding): String = {
-    val waits = "the query then waits for events that come so much later."
-    if (b.time.dataType == TimestampType)
-      s"If events can come out of order, add withWatermark(\"${b.time.name}\", \"10 minutes\") before the query; $waits"
-    else
-      s"If events can come out of order, give them their time as a TIMESTAMP column, name it with time=, and add withWatermark on it before the query; $waits"
-  }
+  /** Of the keys of messages that say how to get a watermark: only a TIMESTAMP can have one. */
+  private def suffix(time: StructField): String = if (time.dataType == TimestampType) "" else "_NOT_TIMESTAMP"
 
   private def unboundedState(b: Binding, plan: Plan): Unit = {
     val why =
-      if (b.program.query.within.isEmpty) Some("there is no WITHIN")
-      else if (b.program.countsEvents) Some("WITHIN counts events, and a key without new events counts none")
-      else if (plan.delay.isEmpty || !plan.windowIsTime) Some("no watermark tells that a window has passed")
+      if (b.program.query.within.isEmpty) Some("CER_UNBOUNDED_STATE.NO_WITHIN")
+      else if (b.program.countsEvents) Some("CER_UNBOUNDED_STATE.EVENTS")
+      else if (plan.stream.watermark.isEmpty || !plan.window.ofTime) Some("CER_UNBOUNDED_STATE.NO_WATERMARK")
       else None
-    why.filter(_ => plan.idle.isEmpty && b.keys.nonEmpty || b.program.query.within.isEmpty).foreach { reason =>
-      log.warn(
-        s"[CER_UNBOUNDED_STATE] The state of this stream can grow without bound, because $reason. idle='7 days' drops keys without events for that long."
-      )
-    }
+    why
+      .filter(_ => plan.stream.idle.isEmpty && b.keys.nonEmpty || b.program.query.within.isEmpty)
+      .foreach(key => log.warn(Errors.print(key)))
   }
 
-  /** Tells, once for each run, that a stream without a watermark has left events out. On the driver, where users look.
+  /** Warns, once for each run, that a stream without a watermark has left out late events. Runs on the driver, where
+    * users see it.
     */
   private object LateEvents extends StreamingQueryListener {
 
-    /** What to do about it, by the name of the query's metrics. */
-    val advice = new ConcurrentHashMap[String, String]
+    /** The time column, by the name of the query's metrics. */
+    val time = new ConcurrentHashMap[String, StructField]
     private val told = ConcurrentHashMap.newKeySet[(UUID, String)]()
 
     def onQueryProgress(event: QueryProgressEvent): Unit = {
       val p = event.progress
       for {
         (name, row: Row) <- p.observedMetrics.asScala
-        advice <- Option(advice.get(name))
+        column <- Option(time.get(name))
       } {
         val late = row.getAs[Long]("late")
         if (late > 0 && told.add((p.runId, name)))
           log.warn(
-            s"[CER_NO_WATERMARK] The first late events of a stream without a watermark: $late were left out of micro-batch ${p.batchId}. $advice observedMetrics counts them, and late='rows' shows them."
+            Errors.print(
+              s"CER_NO_WATERMARK.LATE_EVENTS${suffix(column)}",
+              "late" -> late.toString,
+              "batch" -> p.batchId.toString,
+              "column" -> column.name
+            )
           )
       }
     }

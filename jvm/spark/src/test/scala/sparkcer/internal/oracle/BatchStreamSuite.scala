@@ -11,8 +11,8 @@ import org.apache.spark.sql.{DataFrame, Row, SQLContext}
 import org.apache.spark.sql.streaming.StreamingQuery
 
 import sparkcer._
-import sparkcer.engine.testkit.Properties
 import sparkcer.internal.testkit.SparkSuite
+import sparkcer.engine.testkit.Properties
 import sparkcer.internal.testkit.Memory.MemoryStream
 
 /** Random queries over random events, through real streaming queries: micro-batches of any size, events out of order

@@ -12,8 +12,8 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.StreamingQuery
 
 import sparkcer._
-import sparkcer.engine.testkit.Properties
 import sparkcer.internal.testkit.SparkSuite
+import sparkcer.engine.testkit.Properties
 import sparkcer.internal.testkit.Memory.MemoryStream
 
 /** A query before and behind other operators with state: the stream gives the batch's rows, for events out of order

@@ -64,7 +64,7 @@ class PreviousSuite extends SparkSuite {
     )
     assertEquals(
       refused("v + 1 AND v > PREV.v"),
-      "[CER_TYPE_MISMATCH] Line 1, column 43: the condition 'v + 1' is INT, and must be BOOLEAN."
+      "[CER_TYPE_MISMATCH] Line 1, column 43: the condition 'v + 1' is INT, but it must be BOOLEAN."
     )
     assertEquals(
       refused("v > PREV.v AND rand() > v"),
@@ -84,7 +84,7 @@ class PreviousSuite extends SparkSuite {
     )
     assertEquals(
       refused("v > 1 AS (big, small)"),
-      "[CER_SYNTAX] Line 1, column 43: Spark cannot read the condition 'v > 1 AS (big, small)': 'big, small' at its end would be names for it."
+      "[CER_SYNTAX] Line 1, column 43: Spark cannot read the condition 'v > 1 AS (big, small)': 'big, small' at its end would be a name for it."
     )
   }
 }

@@ -59,7 +59,7 @@ abstract class Buckets(queries: Gen[Query]) extends Properties {
     cut(arriving, rng).foreach(run.microBatch)
     run.end()
     val found = run.rows
-    val expires = w.plan.delay.isDefined && w.plan.windowIsTime && w.plan.windowSize.isDefined
+    val expires = w.plan.stream.watermark.isDefined && w.plan.window.endsInTime
     (found.sorted == right.sorted) :| s"missing ${right.diff(found).length}, wrong ${found.diff(right).length}" &&
     (run.late == 0) :| s"${run.late} late" &&
     (run.tooOld == 0) :| s"${run.tooOld} rows behind the watermark" &&

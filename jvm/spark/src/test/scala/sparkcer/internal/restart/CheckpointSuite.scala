@@ -5,13 +5,13 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{DataFrame, SQLContext}
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Columns
 import org.apache.spark.sql.functions.{col, hash, lit}
 import org.apache.spark.sql.streaming.StreamingQueryException
 
 import sparkcer._
 import sparkcer.internal.prepare.Pack
-import sparkcer.internal.stream.Bucket
+import sparkcer.internal.stream.BucketOf
 import sparkcer.internal.testkit.{Checkpoints, SparkSuite}
 import sparkcer.internal.testkit.Memory.MemoryStream
 
@@ -51,7 +51,7 @@ class CheckpointSuite extends SparkSuite {
     val (checkpoint, _) = Checkpoints.unpack(1, Checkpoints.mixed)
     assertEquals(
       refused(new Checkpoints.Run(spark, Checkpoints.mixed, checkpoint).resume()),
-      "[CER_STATE_MISMATCH] This version of spark-cer compiles the query otherwise than the one that wrote the checkpoint. Start with a new checkpointLocation, or use that version."
+      "[CER_STATE_MISMATCH] This version of spark-cer compiles the query differently from the one that wrote the checkpoint. Start with a new checkpointLocation, or use that version."
     )
   }
 
@@ -60,9 +60,9 @@ class CheckpointSuite extends SparkSuite {
 
   /** A key for each of two buckets. */
   private lazy val keys: Seq[String] = {
-    val ids = Bucket.ids(2)
+    val ids = BucketOf.ids(2)
     def bucket(k: String) = {
-      val packed = Bridge.column(Pack(None, Seq(Bridge.expression(lit(k)))))
+      val packed = Columns.column(Pack(None, Seq(Columns.expression(lit(k)))))
       ids(Math.floorMod(spark.range(1).select(hash(packed)).as[Int].head(), 2))
     }
     ids.map(id => Iterator.from(0).map(i => s"k$i").find(bucket(_) == id).get)
@@ -95,7 +95,7 @@ class CheckpointSuite extends SparkSuite {
     assertEquals(
       refused(run(folder, input)(("B", "", 2, "1"))(_.withColumn("k", col("k").cast("int")).cer(query))),
       "[CER_STATE_MISMATCH] A column of PARTITION BY or WITHIN has another type than when the checkpoint was written.\n" +
-        s"Then: k STRING, BIGINT\nNow:  k INT, BIGINT\n $advice"
+        s"Then: k STRING, BIGINT\nNow:  k INT, BIGINT\n$advice"
     )
   }
 

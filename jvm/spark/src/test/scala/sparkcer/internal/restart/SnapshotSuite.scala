@@ -97,15 +97,15 @@ class SnapshotSuite extends SparkSuite {
     def message(body: => Any) = intercept[AnalysisException](body).getMessage
     assertEquals(
       message(all.cerSnapshot(s"SELECT * $rst", time = "ts")),
-      "[CER_SNAPSHOT] A snapshot is of the last window of time: the query needs WITHIN about the time column."
+      "[CER_SNAPSHOT] A snapshot shows the matches of the last window of time, so the query needs WITHIN over the time column."
     )
     assertEquals(
       message(columns(MemoryStream[E].toDF()).cerSnapshot(queries.head, time = "ts")),
-      "[CER_SNAPSHOT] These events are a stream: give the checkpointLocation of the running query, snapshot(events, checkpoint=…)."
+      "[CER_SNAPSHOT] These events are a stream. Give the checkpointLocation of the running query: snapshot(events, checkpoint=…)."
     )
     assertEquals(
       message(all.cerSnapshot(queries.head, time = "ts", checkpoint = "somewhere")),
-      "[CER_SNAPSHOT] A checkpoint belongs to a stream, and these events are a batch: leave checkpoint out."
+      "[CER_SNAPSHOT] A checkpoint belongs to a stream, but these events are a batch. Leave out checkpoint."
     )
   }
 }

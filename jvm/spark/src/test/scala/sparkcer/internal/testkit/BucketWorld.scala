@@ -16,10 +16,11 @@ import sparkcer.engine.ceql.{Consume, Quantity, Window}
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.testkit.{Case, Event => TestEvent, Harness, Value}
 import sparkcer.internal.batch.{Batch, Spread}
-import sparkcer.internal.bind.{Binding, Clock, BoundComparisons, Inputs, ComparisonBinding, Options, ParameterValues}
-import sparkcer.internal.output.{MatchSchema, BucketOutput, Plan}
+import sparkcer.internal.bind.{Binding, BoundComparisons, Clock, ComparisonBinding, Inputs, Options, ParameterValues}
+import sparkcer.internal.bind.{Plan, PlannedQuery, PlannedStream, PlannedWindow, StateMeaning, Watermark}
+import sparkcer.internal.output.MatchSchema
 import sparkcer.internal.prepare.{Event, Payload}
-import sparkcer.internal.stream.{Bucket, FirstFormat, LogHead}
+import sparkcer.internal.stream.{Bucket, BucketOutput, FirstFormat, LogHead}
 
 /** A plan and its events, as [[Cer]] would make them of a query and a DataFrame.
   *
@@ -45,26 +46,23 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
   val plan: Plan = {
     val key = StructType(query.partitionBy.map(k => StructField(k.value, StringType)))
     val event = StructType.fromDDL("id BIGINT NOT NULL, note STRING, p INT, k STRING")
+    val comparisons =
+      if (program.comparisons.isEmpty) BoundComparisons.None else BucketWorld.comparisons(program, event)
     Plan(
-      text,
+      PlannedQuery(text, comparisons = comparisons),
       MatchSchema(key, LongType, event, program.columns, program.counts),
       Clock(LongType),
-      Clock(LongType),
-      window,
-      windowIsTime || !program.countsEvents && window.isEmpty,
+      PlannedWindow(Clock(LongType), window, windowIsTime || !program.countsEvents && window.isEmpty),
       maxMatchesPerEvent = 200,
-      delay,
-      inputs = 1,
-      chained = false,
-      idle = None,
-      lateRows = rng.nextBoolean(),
-      ordering = "by t",
-      types = "type='type'",
-      digest = program.digest,
-      first = FirstFormat("type='type'", program.asFirst),
-      operator = "o",
-      metrics = "m",
-      comparisons = if (program.comparisons.isEmpty) BoundComparisons.None else BucketWorld.comparisons(program, event)
+      PlannedStream(
+        delay.map(Watermark(_, inputs = 1, chained = false)),
+        idle = None,
+        lateRows = rng.nextBoolean(),
+        snapshots = false,
+        operator = "o",
+        metrics = "m",
+        StateMeaning("by t", "type='type'", program.digest, FirstFormat("type='type'", program.asFirst))
+      )
     )
   }
 
@@ -81,7 +79,7 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
 
   /** Positions in an order of arrival that the delay, less two milliseconds, allows. */
   def arrival(rng: Random): Vector[Int] = {
-    val delay = plan.delay.getOrElse(1L)
+    val delay = plan.stream.watermark.fold(1L)(_.delay)
     positions.map(i => (events(i).time + rng.nextLong(math.max(1, delay - 2000)), rng.nextInt(), i)).sorted.map(_._3)
   }
 
@@ -169,6 +167,7 @@ object BucketWorld {
   */
 final class BucketRun(world: BucketWorld, rng: Random) {
   private val plan = world.plan
+  private val watermarked = plan.stream.watermark
   private val buckets = Array.fill(if (world.oneTask) 1 else 2)(new Bucket(plan))
   private val logs = Array.fill(buckets.length)(Vector.empty[Array[Byte]])
   private val found = mutable.ArrayBuffer.empty[ByteBuffer]
@@ -190,10 +189,10 @@ final class BucketRun(world: BucketWorld, rng: Random) {
     buckets.indices.foreach { b =>
       // A timer in whole milliseconds. Spark wakes those after the watermark before, up to this one.
       val timer = buckets(b).wakeAt.map(t => -Math.floorDiv(-t, 1000L) - 1)
-      if (plan.delay.isDefined && timer.exists(t => before < t && t <= now))
+      if (watermarked.isDefined && timer.exists(t => before < t && t <= now))
         work(b)(_.advance(watermark, _))
     }
-    plan.delay.foreach(d => events.foreach(e => next = math.max(next, Math.floorDiv(e.time - d, 1000L))))
+    watermarked.foreach(w => events.foreach(e => next = math.max(next, Math.floorDiv(e.time - w.delay, 1000L))))
   }
 
   /** The watermark moves beyond everything. */
@@ -202,12 +201,12 @@ final class BucketRun(world: BucketWorld, rng: Random) {
     microBatch(Vector.empty)
   }
 
-  private def watermark = if (plan.delay.isEmpty) Long.MinValue else (now + 1) * 1000 + 1
+  private def watermark = if (watermarked.isEmpty) Long.MinValue else (now + 1) * 1000 + 1
 
   private def bucketOf(e: Event): Int = Math.floorMod(java.util.Arrays.hashCode(e.key), buckets.length)
 
   private def work(b: Int)(action: (Bucket, BucketOutput) => Unit): Unit = {
-    val out = new BucketOutput(plan.lateRows, plan.delay.isDefined)
+    val out = new BucketOutput(plan.stream.lateRows, watermarked.isDefined)
     action(buckets(b), out)
     late += out.counts.late
     out.result().filter(_.row != null).foreach { r =>

@@ -4,6 +4,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.types._
 
 import sparkcer._
+import sparkcer.internal.batch.{RecognizeExec, Spread}
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.internal.testkit.Memory.MemoryStream
 
@@ -90,7 +91,7 @@ class CerSuite extends SparkSuite {
       def rows(df: DataFrame) = df.select("start", "end", "x.t", "z.t").collect().map(_.toString).sorted.toSeq
       assertEquals(rows(sliced), rows(whole))
       assertEquals(sliced.select("match_id").distinct().count(), sliced.count())
-      assert(sliced.queryExecution.executedPlan.toString.contains("hashpartitioning(slice"))
+      assert(operator(sliced) { case r: RecognizeExec => r }.spread.isInstanceOf[Spread.BySlice])
       assert(sliced.count() > 10)
     }
   }

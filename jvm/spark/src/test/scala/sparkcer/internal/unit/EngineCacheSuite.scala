@@ -4,30 +4,26 @@ import java.util.UUID
 
 import org.apache.spark.sql.types._
 
-import sparkcer.internal.bind.Clock
-import sparkcer.internal.output.{MatchSchema, Plan}
+import sparkcer.internal.bind.{Clock, Plan, PlannedQuery, PlannedStream, PlannedWindow, StateMeaning}
+import sparkcer.internal.output.MatchSchema
 import sparkcer.internal.stream.{Bucket, EngineCache, FirstFormat, LogHead}
 
 class EngineCacheSuite extends munit.FunSuite {
   private val plan = Plan(
-    "SELECT * FROM S WHERE A ; B WITHIN 10 [t]",
+    PlannedQuery("SELECT * FROM S WHERE A ; B WITHIN 10 [t]"),
     MatchSchema(new StructType, LongType, new StructType, Vector.empty, counts = false),
     Clock(LongType),
-    Clock(LongType),
-    Some(BigDecimal(10)),
-    windowIsTime = true,
+    PlannedWindow(Clock(LongType), Some(BigDecimal(10)), ofTime = true),
     maxMatchesPerEvent = 10,
-    delay = None,
-    inputs = 1,
-    chained = false,
-    idle = None,
-    lateRows = false,
-    ordering = "by t",
-    types = "no type column",
-    digest = "d",
-    first = FirstFormat("no type column", compiledAsNow = true),
-    operator = "o",
-    metrics = "m"
+    PlannedStream(
+      watermark = None,
+      idle = None,
+      lateRows = false,
+      snapshots = false,
+      operator = "o",
+      metrics = "m",
+      StateMeaning("by t", "no type column", "d", FirstFormat("no type column", compiledAsNow = true))
+    )
   )
   private val key = EngineCache.Key(new UUID(1, 2), "o", 0)
 
@@ -77,17 +73,18 @@ class EngineCacheSuite extends munit.FunSuite {
     assertEquals(cache.bytes, bucket(LogHead.Empty).bytes)
   }
 
-  test("engines that nobody asks for leave by themselves, and the others stay") {
-    val brief = new EngineCache(idleMillis = 300)
+  test("engines that nobody asks for leave, and the others stay") {
+    var now = 0L
+    val brief = new EngineCache(idleMillis = 300, () => now * 1000000)
     val used = key.copy(bucket = 1)
-    brief.put(key, bucket(LogHead.Empty), 1 << 20)
-    val end = System.nanoTime() + 20000000000L
-    while (brief.size != 1 || brief.take(used, LogHead.Empty).isEmpty) {
-      assert(System.nanoTime() < end, "still there")
-      brief.put(used, bucket(LogHead.Empty), 1 << 20)
-      Thread.sleep(20)
-    }
-    assertEquals(brief.take(key, LogHead.Empty), None)
+    Seq(key, used).foreach(brief.put(_, bucket(LogHead.Empty), 1 << 20))
+    now = 200
+    brief.put(used, brief.take(used, LogHead.Empty).get, 1 << 20)
+    brief.sweep()
+    assertEquals(brief.size, 2)
+    now = 400
+    brief.sweep()
+    assertEquals((brief.take(key, LogHead.Empty), brief.size), (None, 1))
   }
 
   test("the limit is the session's, or a quarter of the heap of whoever asks") {

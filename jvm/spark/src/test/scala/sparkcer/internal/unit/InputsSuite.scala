@@ -36,7 +36,7 @@ class InputsSuite extends SparkSuite {
       intercept[AnalysisException](
         over(keyed, Map("Buys" -> buys, "Sells" -> sells), params = Map("v" -> 5))
       ).getMessage,
-      "[CER_UNKNOWN_COLUMN] 'id', in PARTITION BY, is not a column of Sells. Its columns are t, volume."
+      "[CER_UNKNOWN_COLUMN] The PARTITION BY column 'id' is not a column of Sells. Its columns are t, volume."
     )
   }
 

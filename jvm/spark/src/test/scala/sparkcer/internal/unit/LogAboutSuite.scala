@@ -18,21 +18,21 @@ class LogAboutSuite extends munit.FunSuite {
 
   private val advice = "Start with a new checkpointLocation, or go back to what it was."
   private val recompiled =
-    "[CER_STATE_MISMATCH] This version of spark-cer compiles the query otherwise than the one that wrote the checkpoint. Start with a new checkpointLocation, or use that version."
+    "[CER_STATE_MISMATCH] This version of spark-cer compiles the query differently from the one that wrote the checkpoint. Start with a new checkpointLocation, or use that version."
 
   test("what changed, and what to do") {
     now.copy(piece = 1, nonce = 2).mustFit(now, FirstFormat("another", compiledAsNow = false))
     assertEquals(
       refused(now.copy(query = "SELECT * FROM S WHERE B")),
-      s"[CER_STATE_MISMATCH] The checkpoint was written by another query.\nThen: SELECT * FROM S WHERE B\nNow:  SELECT * FROM S WHERE A\n $advice"
+      s"[CER_STATE_MISMATCH] The checkpoint was written by another query.\nThen: SELECT * FROM S WHERE B\nNow:  SELECT * FROM S WHERE A\n$advice"
     )
     assertEquals(
       refused(now.copy(events = "id BIGINT")),
-      s"[CER_STATE_MISMATCH] The events have other columns than when the checkpoint was written.\nThen: id BIGINT\nNow:  id INT\n $advice"
+      s"[CER_STATE_MISMATCH] The events have other columns than when the checkpoint was written.\nThen: id BIGINT\nNow:  id INT\n$advice"
     )
     assertEquals(
       refused(now.copy(time = "by u BIGINT")),
-      s"[CER_STATE_MISMATCH] The events are ordered otherwise than when the checkpoint was written.\nThen: by u BIGINT\nNow:  by t BIGINT\n $advice"
+      s"[CER_STATE_MISMATCH] The events are ordered differently from when the checkpoint was written.\nThen: by u BIGINT\nNow:  by t BIGINT\n$advice"
     )
     assertEquals(
       refused(now.copy(format = 3)),
@@ -47,7 +47,7 @@ class LogAboutSuite extends munit.FunSuite {
     )
     assertEquals(
       refused(meaning.copy(others = "card INT, BIGINT")),
-      s"[CER_STATE_MISMATCH] A column of PARTITION BY or WITHIN has another type than when the checkpoint was written.\nThen: card INT, BIGINT\nNow:  card STRING, BIGINT\n $advice"
+      s"[CER_STATE_MISMATCH] A column of PARTITION BY or WITHIN has another type than when the checkpoint was written.\nThen: card INT, BIGINT\nNow:  card STRING, BIGINT\n$advice"
     )
     assertEquals(
       refused(meaning.copy(buckets = 2)),

@@ -52,7 +52,7 @@ class ParametersSuite extends SparkSuite {
   test("a value that is no literal") {
     assertEquals(
       refused("SELECT * FROM S WHERE A FILTER A[price > :p]", "p" -> Seq(Some(1)).iterator),
-      "[CER_PARAMETER] The value of :p is no literal of Spark SQL: <iterator>."
+      "[CER_PARAMETER] The value of the parameter :p is not a literal of Spark SQL: <iterator>."
     )
   }
 }

@@ -165,7 +165,7 @@ class PlanSuite extends SparkSuite {
     val e = intercept[CerRuntimeException](run(1, 7, 5, 9))
     assert(
       e.getMessage.startsWith(
-        "[CER_WINDOW_DECREASES] The column of WITHIN must not decrease along the stream: it is 7 in an event at 1970-01-01T00:00:01Z, and 5 in a later one at 1970-01-01T00:00:02Z."
+        "[CER_WINDOW_DECREASES] The column of WITHIN must not decrease along the stream, but it is 7 in an event at 1970-01-01T00:00:01Z, and 5 in a later event at 1970-01-01T00:00:02Z."
       ),
       e.getMessage
     )

@@ -36,11 +36,11 @@ class SqlSuite extends SparkSuite {
   test("errors") {
     assertEquals(
       refused("SELECT * FROM cer('SELECT * FROM S WHERE A')"),
-      "[CER_SQL] cer takes a table and a query: SELECT * FROM cer(TABLE(events), 'SELECT * FROM S WHERE A ; B WITHIN 1 minute', time => 'ts')."
+      "[CER_SQL] cer takes a table and a query. Write SELECT * FROM cer(TABLE(events), 'SELECT * FROM S WHERE A ; B WITHIN 1 minute', time => 'ts')."
     )
     assertEquals(
       refused("SELECT * FROM cer(TABLE(sql_events), 'SELECT * FROM S WHERE A', tiem => 't')"),
-      "[CER_SQL] 'tiem' is not an option; the options are idle, late, order, params, snapshots, time, type."
+      "[CER_SQL] 'tiem' is not an option. The options are idle, late, order, params, snapshots, time, type."
     )
     assertEquals(
       refused("SELECT * FROM cer(TABLE(sql_events), 'SELECT * FORM S')"),
@@ -71,13 +71,13 @@ class SqlSuite extends SparkSuite {
   test("params that do not fit") {
     def not(problem: String) = "[CER_SQL] params is a struct or a map with string keys, such as " +
       s"named_struct('least', 20) or map('least', 20), $problem."
-    assertEquals(unfit("map(1, 20)"), not("and its keys are INT"))
-    assertEquals(unfit("20"), not("and this is INT"))
-    assertEquals(unfit("array(10, 20)"), not("and this is ARRAY<INT>"))
-    assertEquals(unfit("NULL"), not("and this is VOID"))
-    assertEquals(unfit("CAST(NULL AS MAP<STRING, INT>)"), not("and this is NULL"))
-    assertEquals(unfit("CAST(NULL AS STRUCT<a: INT>)"), not("and this is NULL"))
-    assertEquals(unfit("map('least', rand())"), not("and 'map('least', rand())' has no value before the query runs"))
+    assertEquals(unfit("map(1, 20)"), not("but its keys are INT"))
+    assertEquals(unfit("20"), not("but this is INT"))
+    assertEquals(unfit("array(10, 20)"), not("but this is ARRAY<INT>"))
+    assertEquals(unfit("NULL"), not("but this is VOID"))
+    assertEquals(unfit("CAST(NULL AS MAP<STRING, INT>)"), not("but this is NULL"))
+    assertEquals(unfit("CAST(NULL AS STRUCT<a: INT>)"), not("but this is NULL"))
+    assertEquals(unfit("map('least', rand())"), not("but 'map('least', rand())' has no value before the query runs"))
     assertEquals(
       unfit("map(CAST(NULL AS STRING), 20)"),
       "[CER_SQL] params has no value: [NULL_MAP_KEY] Cannot use null as map key."
@@ -89,7 +89,7 @@ class SqlSuite extends SparkSuite {
     assertEquals(unfit("named_struct('least', 20, 'least', 30)"), "[CER_SQL] params has 'least' more than once.")
     assertEquals(
       unfit("map('least', 20)"),
-      "[CER_PARAMETER] params has 'least', but the query has no :least. It has no parameters."
+      "[CER_PARAMETER] params has 'least', but the query has no parameters."
     )
   }
 
@@ -106,7 +106,7 @@ class SqlSuite extends SparkSuite {
     assertEquals(
       refused(s"SELECT * FROM cer(TABLE(sql_types), '$query', type => NULL)"),
       "[CER_UNKNOWN_TYPE] Line 1, column 23: no event has the type 'A': S has no type column, so the type of all its events is 'S'. " +
-        s"Name the type column (these could serve: type='type'), or write S in the pattern.\n$query\n                      ^"
+        s"Name the type column, which can be type='type', or write S in the pattern.\n$query\n                      ^"
     )
   }
 }

@@ -6,6 +6,7 @@ import java.sql.Timestamp
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, SQLContext}
+import org.apache.spark.sql.cerbridge.Listeners
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}
 
 import sparkcer._
@@ -160,11 +161,8 @@ class StreamSuite extends SparkSuite {
       assert(EngineCache.here.runs(s.running.runId))
       s.running.runId
     }
-    val end = System.nanoTime() + 20000000000L
-    while (EngineCache.here.runs(run)) {
-      assert(System.nanoTime() < end, "still there")
-      Thread.sleep(10)
-    }
+    Listeners.waitForAll(spark)
+    assert(!EngineCache.here.runs(run))
   }
 
   test("two queries in one stream") {

@@ -3,6 +3,7 @@ package sparkcer.internal.unit
 import java.sql.Timestamp
 
 import org.apache.spark.sql.SQLContext
+import org.apache.spark.sql.cerbridge.Listeners
 
 import sparkcer._
 import sparkcer.internal.testkit.{Logged, SparkSuite}
@@ -30,7 +31,7 @@ class StreamWarningsSuite extends SparkSuite {
         running.processAllAvailable()
       }
       running.stop()
-      Thread.sleep(500) // listeners are told by another thread
+      Listeners.waitForAll(spark)
     }
     assertEquals(
       said,

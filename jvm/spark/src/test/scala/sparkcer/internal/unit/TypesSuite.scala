@@ -3,7 +3,7 @@ package sparkcer.internal.unit
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 
 import sparkcer._
-import sparkcer.internal.bind.{Options, Types}
+import sparkcer.internal.bind.{Binding, Options, Plan, Types}
 import sparkcer.internal.testkit.SparkSuite
 
 /** What a call in Scala says of the type column; tests/test_types.py has the rest. */
@@ -49,8 +49,8 @@ class TypesSuite extends SparkSuite {
 
   test("a checkpoint has the type column, which for format 1 was a column 'type' wherever there was one") {
     def types(df: DataFrame, query: String) = {
-      val plan = Cer.planOf(Cer.bind(df, query, Options()), query, Options())
-      (plan.types, plan.first.types)
+      val state = Plan.of(Binding.of(df, query, Options()), query, Options()).stream.state
+      (state.types, state.first.types)
     }
     val untyped = events.drop("type")
     assertEquals(types(events, mixed), ("type='type'", "type='type'"))

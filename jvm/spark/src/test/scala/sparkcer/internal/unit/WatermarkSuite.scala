@@ -3,7 +3,7 @@ package sparkcer.internal.unit
 import java.sql.Timestamp
 
 import org.apache.spark.sql.{AnalysisException, SQLContext}
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Plans
 
 import sparkcer._
 import sparkcer.internal.bind.Binding
@@ -76,10 +76,10 @@ class WatermarkSuite extends SparkSuite {
 
   test("a watermark that Spark notes elsewhere is not overlooked") {
     val stream = MemoryStream[(String, Timestamp, String)].toDF().withWatermark("_2", "10 seconds")
-    Binding.checkWatermarks(Bridge.planOf(stream), Binding.WatermarkDelay)
+    Binding.checkWatermarks(Plans.planOf(stream), Binding.WatermarkDelay)
     assertEquals(
-      intercept[AnalysisException](Binding.checkWatermarks(Bridge.planOf(stream), "another.key")).getMessage,
-      "[CER_WATERMARK] This Spark does not note the watermark on '_2' as 'another.key' in the metadata of the column, where spark-cer looks for it: use a Spark that this spark-cer is made for."
+      intercept[AnalysisException](Binding.checkWatermarks(Plans.planOf(stream), "another.key")).getMessage,
+      "[CER_WATERMARK] This Spark does not note the watermark on '_2' as 'another.key' in the metadata of the column, where spark-cer looks for it. Use a Spark that this spark-cer is made for."
     )
   }
 }

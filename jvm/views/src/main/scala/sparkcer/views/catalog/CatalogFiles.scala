@@ -9,10 +9,8 @@ import org.apache.hadoop.fs.Path
 import org.json4s.{DefaultFormats, Formats}
 import org.json4s.jackson.Serialization
 
-import sparkcer.views.store.AtomicFiles
-
-/** The catalog on storage: `_catalog/<version>.json`, one file a version, see [[AtomicFiles]]. Who finds the place
-  * taken reads the new version and applies the change to that.
+/** The catalog in files: `_catalog/<version>.json`, one file for each version, see [[AtomicFiles]]. A writer that finds
+  * that the file of its version exists already loads this version and applies its change again.
   */
 private[views] final class CatalogFiles(root: Path, conf: Configuration) {
   private val files = new AtomicFiles(new Path(root, "_catalog"), conf)
@@ -32,12 +30,13 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
         case Some(catalog) =>
           last = catalog
           catalog
-        case None => load() // others made so many versions meanwhile that this one is gone
+        case None => load() // others have written so many versions since that this one was deleted
       }
   }
 
-  /** Applies a change to the newest version until no one else was faster. The change may be tried several times; it
-    * returns the catalog that it got to change nothing, and sees the version that it will be.
+  /** Applies a change to the newest version, and writes the result as the next version. If another writer was faster,
+    * the change is applied again. The change gets the catalog and the number of the next version; to change nothing, it
+    * returns the same catalog.
     */
   @tailrec
   def commit[A](change: (Catalog, Long) => (Catalog, A)): A = {
@@ -49,10 +48,10 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
     else commit(change)
   }
 
-  /** Versions that are kept for readers, newest first. */
+  /** All versions that still exist, newest first. */
   def kept(): Vector[Catalog] = versions().sorted.reverse.flatMap(read)
 
-  /** Removes what writers left that were cut short before a time. */
+  /** Deletes temporary files that are older than a time, of writers that failed. */
   def sweep(before: Long): Unit = files.sweep(before)
 
   private def read(version: Long): Option[Catalog] =
@@ -63,13 +62,13 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
       files.put(file(catalog.version), Serialization.write(catalog).getBytes(UTF_8)) && !overtaken(catalog.version)
     if (won) {
       last = catalog
-      versions().filter(_ <= catalog.version - Kept).sorted.foreach(v => files.delete(file(v)))
+      versions().filter(_ <= catalog.version - KeptVersions).sorted.foreach(v => files.delete(file(v)))
     }
     won
   }
 
-  /** Was the place free because others are so far ahead that they have cleared it? They clear from the oldest on, so
-    * the version that ours is based on is gone too. Ours then counts for nothing, and goes.
+  /** Did the file of this version not exist only because other writers are far ahead and have deleted it? They delete
+    * the oldest versions first, so the version before this one is gone too. Then this version is void, and is deleted.
     */
   private def overtaken(version: Long): Boolean = {
     val gone = version > 1 && !files.exists(file(version - 1))
@@ -82,5 +81,5 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
 
   private def file(version: Long) = s"$version.json"
   private val Name = """^(\d+)\.json$""".r
-  private val Kept = 10
+  private val KeptVersions = 10
 }

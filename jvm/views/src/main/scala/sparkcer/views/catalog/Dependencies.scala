@@ -1,21 +1,22 @@
 package sparkcer.views.catalog
 
-import sparkcer.views.ViewsException
-import sparkcer.views.statement.{Range, Statement}
+import org.apache.spark.sql.cerbridge.CerException
 
-/** Which part needs which, read off the statements. */
+import sparkcer.views.statement.{PartRange, Statement}
+
+/** Which part is computed from which, by the statements of the views. */
 private[views] object Dependencies {
 
-  /** The parts that a part of a view is computed from. */
-  def inputs(view: Table, index: Long): Vector[(String, Range)] =
+  /** The source parts that a part of a view is computed from. */
+  def inputs(view: Table, index: Long): Vector[(String, PartRange)] =
     view.query(index).references.map(r => r.table -> r.parts(index)).distinct
 
   /** The existing parts of views that are computed from a part of a table. */
   def dependents(catalog: Catalog, table: String, index: Long): Vector[PartName] =
-    made(catalog, table, index).filter(isThere(catalog, _))
+    computed(catalog, table, index).filter(isThere(catalog, _))
 
-  /** The parts of views that were computed from a part of a table, dropped ones too. */
-  private def made(catalog: Catalog, table: String, index: Long): Vector[PartName] =
+  /** The parts of views that were computed from a part of a table, also those that were dropped since. */
+  private def computed(catalog: Catalog, table: String, index: Long): Vector[PartName] =
     for {
       view <- catalog.tables.filter(_.isView)
       j <- candidates(view, table, index)
@@ -28,13 +29,13 @@ private[views] object Dependencies {
       r <- (definition.initialize.references ++ definition.update.references).filter(_.to(table))
       start <- view.start
       next <- view.next
-    } yield Range(r.high.firstFrom(index).max(start), r.low.lastWithin(index).min(next - 1))
+    } yield PartRange(r.high.firstFrom(index).max(start), r.low.lastWithin(index).min(next - 1))
     ranges.flatMap(_.indexes).distinct.sorted
   }
 
   private def isThere(catalog: Catalog, name: PartName) = catalog(name.table).part(name.index).isDefined
 
-  /** The stale parts, and all that may become so when these are computed anew. */
+  /** The stale parts, and all parts that can become stale when these are recomputed. */
   def dirty(catalog: Catalog): Set[PartName] = {
     var all = Set.empty[PartName]
     var front = (for (t <- catalog.tables; p <- t.parts if p.stale.nonEmpty) yield PartName(t.name, p.index)).toSet
@@ -45,8 +46,8 @@ private[views] object Dependencies {
     all
   }
 
-  /** The catalog with everything marked that depends on parts whose rows have changed. What depends on them by a part
-    * that was dropped is marked too: it cannot be computed anew, and the maintainer will say so.
+  /** Marks the parts that depend on parts whose rows have changed as stale. A part that depends on them through a
+    * dropped part is marked too: it cannot be recomputed, and the maintainer freezes it.
     */
   def mark(catalog: Catalog, changed: Seq[PartName]): Catalog =
     changed.foldLeft(catalog) { (c, cause) =>
@@ -62,7 +63,7 @@ private[views] object Dependencies {
     var seen = Set.empty[PartName]
     var front = Set(cause)
     while (front.nonEmpty) {
-      val (there, dropped) = front.flatMap(p => made(catalog, p.table, p.index)).partition(isThere(catalog, _))
+      val (there, dropped) = front.flatMap(p => computed(catalog, p.table, p.index)).partition(isThere(catalog, _))
       found ++= there
       seen ++= front
       front = dropped -- seen
@@ -70,22 +71,20 @@ private[views] object Dependencies {
     found
   }
 
-  /** A table and all views that are computed from it, sources first. */
+  /** A table and all views that are computed from it, directly or not. Sources come before the views that read them. */
   def above(catalog: Catalog, name: String): Vector[String] =
     ordered(catalog.tables.flatMap(_.definition)).foldLeft(Vector(name)) { (found, d) =>
       if (d.sources.exists(s => found.exists(_.equalsIgnoreCase(s)))) found :+ d.name else found
     }
 
-  /** Views, sources before what is computed from them. */
+  /** Sorts views so that sources come before the views that read them. */
   def ordered(views: Vector[Statement]): Vector[Statement] = {
     val byName = views.map(v => v.name.toLowerCase -> v).toMap
     var done = Vector.empty[Statement]
     def visit(view: Statement, path: Vector[Statement]): Unit =
       if (path.exists(_.name.equalsIgnoreCase(view.name))) {
         val cycle = path.dropWhile(!_.name.equalsIgnoreCase(view.name)) :+ view
-        throw ViewsException.definition(
-          s"The views are defined by each other: ${cycle.map(_.name).mkString(" -> ")}. A view can use itself and views that do not use it."
-        )
+        throw new CerException("CER_VIEW_DEFINITION.CYCLE", "views" -> cycle.map(_.name).mkString(" -> "))
       } else if (!done.contains(view)) {
         view.sources.flatMap(s => byName.get(s.toLowerCase)).foreach(visit(_, path :+ view))
         done :+= view
@@ -94,11 +93,11 @@ private[views] object Dependencies {
     done
   }
 
-  /** The catalog with the start of each view that can be settled now: see [[Start]]. */
+  /** Fixes the start of each view for which that is now possible, see [[ViewStart]]. */
   def settle(catalog: Catalog): Catalog =
     ordered(catalog.tables.flatMap(_.definition)).foldLeft(catalog) { (c, d) =>
       val view = c(d.name)
       if (view.start.isDefined) c
-      else Start.earliest(c, d).fold(c)(s => c.updated(Start.at(c, view, s)))
+      else ViewStart.earliest(c, d).fold(c)(s => c.updated(ViewStart.at(c, view, s)))
     }
 }

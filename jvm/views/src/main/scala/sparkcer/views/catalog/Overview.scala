@@ -1,10 +1,9 @@
 package sparkcer.views.catalog
 
 import sparkcer.internal.bind.Durations
-import sparkcer.views.maintain.{Missing, PartTime}
-import sparkcer.views.statement.{Range, Statement}
+import sparkcer.views.statement.{PartRange, Statement}
 
-/** The catalog for people: as text, and as a graph of which view is computed from what. */
+/** Describes the catalog to the user: as text, and as a graph of which view is computed from which sources. */
 private[views] object Overview {
 
   def text(catalog: Catalog): String =
@@ -18,7 +17,7 @@ private[views] object Overview {
       t.open.headOption.map(p =>
         s"  open: ${span(t, p.index, t.open.last.index)}, ${rows(t.open)}; a stream still writes them, and views do not see them"
       ),
-      if (t.aside.isEmpty) None else Some(s"  kept aside: ${rows(t.aside)} that came for dropped parts")
+      if (t.aside.isEmpty) None else Some(s"  kept aside: ${rows(t.aside)} that arrived for dropped parts")
     )
     lines.flatten.mkString("\n")
   }
@@ -37,28 +36,31 @@ private[views] object Overview {
         else
           Some("  stale: " + stale.map(p => s"${p.index} because ${p.stale.mkString(" and ")} changed").mkString("; ")),
         if (coming.isEmpty) None
-        else Some(s"  perhaps stale, as soon as these are computed: ${ranges(coming.toVector.sorted)}"),
+        else Some(s"  stale if these change: ${ranges(coming.toVector.sorted)}"),
         if (frozen.isEmpty) None
-        else Some(s"  frozen: ${ranges(frozen.map(_.index))}; a source changed, and others that they need were dropped")
+        else
+          Some(
+            s"  frozen: ${ranges(frozen.map(_.index))}; a source changed, and other parts that they need were dropped"
+          )
       )
       (lines.flatten :+ indented(d.text)).mkString("\n")
     }
 
   private def indented(statement: String) = statement.linesIterator.map("    " + _).mkString("\n")
 
-  /** The part that comes next, and the bits of its bitmap that are not set. */
+  /** The part that is computed next, and the source parts that it waits for. */
   private def next(c: Catalog, t: Table): String = t.next match {
     case None =>
       val waiting = t.definition.get.initialize.references.map(r => c(r.table)).filter(_.begin.isEmpty)
-      s"not settled, until there are parts of ${waiting.map(_.name).distinct.mkString(", ")}"
+      s"unknown until there are parts of ${waiting.map(_.name).distinct.mkString(", ")}"
     case Some(index) =>
       val clause = if (t.updates.forall(index < _)) "INITIALIZE" else "UPDATE"
       val inputs = Dependencies.inputs(t, index)
-      val missing = inputs.flatMap { case (name, range) => Missing(c(name), range).map(Missing.words(c(name).name, _)) }
+      val missing = inputs.flatMap { case (name, range) => MissingParts(c(name), range).map(_.of(c(name).name)) }
       val dirty = Dependencies.dirty(c)
       val stale = inputs.flatMap { case (name, range) =>
         val old = c(name).between(range).map(_.index).filter(n => dirty(PartName(c(name).name, n)))
-        if (old.isEmpty) None else Some(s"${c(name).name}[${ranges(old)}] to be computed anew")
+        if (old.isEmpty) None else Some(s"${c(name).name}[${ranges(old)}] to be recomputed")
       }
       val state = if (missing.isEmpty && stale.isEmpty) "ready" else s"waits for ${(missing ++ stale).mkString(", ")}"
       s"${at(t, index)} by $clause, $state"
@@ -74,10 +76,10 @@ private[views] object Overview {
   private def rows(parts: Vector[Part]) = { val n = parts.map(_.rows).sum; if (n == 1) "1 row" else s"$n rows" }
 
   private def ranges(numbers: Vector[Long]): String = numbers
-    .foldLeft(Vector.empty[Range]) { (found, n) =>
+    .foldLeft(Vector.empty[PartRange]) { (found, n) =>
       found.lastOption match {
-        case Some(r) if r.last + 1 == n => found.init :+ Range(r.first, n)
-        case _                          => found :+ Range(n, n)
+        case Some(r) if r.last + 1 == n => found.init :+ PartRange(r.first, n)
+        case _                          => found :+ PartRange(n, n)
       }
     }
     .map(r => if (r.first == r.last) s"${r.first}" else s"${r.first}..${r.last}")
@@ -107,7 +109,7 @@ private[views] object Overview {
 
   private def subscripts(reference: String) = reference.substring(reference.indexOf('[')).filterNot(_.isWhitespace)
 
-  /** What UPDATE refers to, and what INITIALIZE alone does. */
+  /** The references of UPDATE, and those of INITIALIZE to other sources. */
   private def edges(d: Statement): Vector[(String, String)] = {
     val update = d.update.references
     val only = d.initialize.references.filterNot(r => update.exists(_.to(r.table)))

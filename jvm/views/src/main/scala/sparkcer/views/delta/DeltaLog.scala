@@ -12,23 +12,21 @@ import org.json4s.jackson.{JsonMethods, Serialization}
 
 import org.apache.spark.sql.{Encoders, SparkSession}
 import org.apache.spark.sql.functions.{struct, to_json}
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.{Columns, Sessions}
 import org.apache.spark.sql.types._
 
-import sparkcer.views.catalog.{DataFile, Table}
-import sparkcer.views.maintain.PartTime
-import sparkcer.views.statement.References
-import sparkcer.views.store.{AtomicFiles, Storage}
+import sparkcer.views.catalog.{AtomicFiles, DataFile, Table}
+import sparkcer.views.statement.PartQuery
+import sparkcer.views.store.PartColumns
 
-/** The log of a Delta table, `_delta_log` in the folder of a table or a view: it names the files that the catalog
-  * names, so that all that reads Delta can read them, by version too. The files are the same. PART_TIMESTAMP is the
-  * partition.
+/** The log of a Delta table, `_delta_log` in the folder of a table or a view. It names the same files as the catalog,
+  * so that any reader of Delta can read them, also in earlier versions. PART_TIMESTAMP is the partition column.
   *
-  * The catalog alone counts for the views. A log is brought to it by the difference between the two, so one that was
-  * left behind by a crash is made up for.
+  * Views read the catalog and never the log. The log is updated by the difference between the two, so a log that a
+  * crash left behind is updated by the next run.
   *
-  * We write the format ourselves, as its open specification has it, because only we know which files belong to a
-  * version of the catalog; Delta's own writer would write them again.
+  * The log is written here, by the open specification of its format, because the data files exist already. Delta's own
+  * writer would write them again.
   */
 private[views] final class DeltaLog(spark: SparkSession, folder: Path, conf: Configuration) {
   import DeltaLog._
@@ -37,14 +35,14 @@ private[views] final class DeltaLog(spark: SparkSession, folder: Path, conf: Con
   private val files = new AtomicFiles(log, conf)
   private var known = State()
 
-  /** Brings the log to a table of the catalog, unless someone has brought it to a later one. */
+  /** Updates the log to a version of the catalog, unless it is already at a later version. */
   @tailrec
   def publish(table: Table, catalog: Long): Unit = {
     if (known.version < 0 || files.exists(version(known.version + 1))) known = load()
     if (known.catalog <= catalog && !advance(table, catalog)) publish(table, catalog)
   }
 
-  /** False if someone else was faster. */
+  /** False if another writer was faster. */
   private def advance(table: Table, catalog: Long): Boolean = {
     val wanted = entries(table)
     val about = metaData(table)
@@ -66,12 +64,12 @@ private[views] final class DeltaLog(spark: SparkSession, folder: Path, conf: Con
     }
   }
 
-  /** The whole state in one file, so that readers need not begin with the first version. */
+  /** The whole state in one file, so that readers need not start with the first version. */
   private def checkpoint(at: Long, lines: Vector[String]): Unit = {
     val temporary = new Path(log, s".checkpoint-$at")
     spark.read
       .schema(Actions)
-      .json(Bridge.session(spark).createDataset(lines)(Encoders.STRING))
+      .json(Sessions.session(spark).createDataset(lines)(Encoders.STRING))
       .coalesce(1)
       .write
       .mode("overwrite")
@@ -103,7 +101,7 @@ private[views] final class DeltaLog(spark: SparkSession, folder: Path, conf: Con
   private def checkpointed(at: Long): Iterator[String] = {
     val rows = spark.read.schema(Actions).parquet(new Path(log, checkpointFile(at)).toString)
     rows
-      .select(to_json(struct(rows.columns.map(Storage.quoted).toIndexedSeq: _*)))
+      .select(to_json(struct(rows.columns.map(PartColumns.quoted).toIndexedSeq: _*)))
       .collect()
       .iterator
       .map(_.getString(0))
@@ -118,12 +116,12 @@ private[views] object DeltaLog {
   private def version(n: Long) = f"$n%020d.json"
   private def checkpointFile(n: Long) = f"$n%020d.checkpoint.parquet"
 
-  /** What a log says.
+  /** The content of a log.
     *
     * @param version
-    *   -1 if there is none
+    *   -1 if there is no log
     * @param catalog
-    *   the catalog's version that it was brought to
+    *   the version of the catalog that the log was updated to
     */
   private final case class State(
       version: Long = -1,
@@ -153,7 +151,7 @@ private[views] object DeltaLog {
   private def commitInfo =
     action("commitInfo", "timestamp" -> System.currentTimeMillis(), "operation" -> "WRITE", "engineInfo" -> "spark-cer")
 
-  /** Delta's own place for how far a writer is. */
+  /** The action in which a writer of Delta notes how far it has come. */
   private def txn(catalog: Long) = action("txn", "appId" -> "spark-cer", "version" -> catalog)
 
   private def protocol(columns: StructType): String =
@@ -168,25 +166,25 @@ private[views] object DeltaLog {
       )
     } else action("protocol", "minReaderVersion" -> 1, "minWriterVersion" -> 2)
 
-  /** The schema, and the action that says it. */
+  /** The schema, and the action that sets it. */
   private def metaData(t: Table): (String, String) = {
-    val schema = PartTime.added(t.columns).json
+    val schema = PartColumns.withTimestamp(t.columns).json
     schema -> action(
       "metaData",
       "id" -> t.id,
       "name" -> t.name,
       "format" -> Map[String, Any]("provider" -> "parquet", "options" -> Map.empty[String, String]),
       "schemaString" -> schema,
-      "partitionColumns" -> Seq(References.PartTimestamp),
+      "partitionColumns" -> Seq(PartQuery.TimestampColumn),
       "configuration" -> Map.empty[String, String]
     )
   }
 
-  /** The files of all parts that views see, with the begins of their parts, by their paths. */
+  /** The files of all complete parts by their paths, with the start of the part. */
   private def entries(t: Table): Map[String, (Instant, DataFile)] = (for {
     p <- t.parts
-    folder <- p.pieces
-    file <- t.piece(folder).files
+    folder <- p.folders
+    file <- t.folder(folder).files
   } yield s"${folder.stripPrefix(s"${t.name}/")}/${file.name}" -> (Instant.ofEpochSecond(
     p.index * t.length
   ) -> file)).toMap
@@ -196,7 +194,7 @@ private[views] object DeltaLog {
     action(
       "add",
       "path" -> path,
-      "partitionValues" -> Map(References.PartTimestamp -> begin.toString),
+      "partitionValues" -> Map(PartQuery.TimestampColumn -> begin.toString),
       "size" -> file.size,
       "modificationTime" -> file.modified,
       "dataChange" -> true
@@ -214,9 +212,9 @@ private[views] object DeltaLog {
       |add STRUCT<path: STRING, partitionValues: MAP<STRING, STRING>, size: BIGINT, modificationTime: BIGINT, dataChange: BOOLEAN>""".stripMargin
   )
 
-  /** Can Delta have these columns? */
+  /** Does Delta support these columns? */
   def fits(columns: StructType): Boolean = !exists(columns) {
-    case s: StringType                               => !Bridge.isBinary(s)
+    case s: StringType                               => !Columns.isBinary(s)
     case _: NumericType | BooleanType | BinaryType   => false
     case DateType | TimestampType | TimestampNTZType => false
     case _: StructType | _: ArrayType | _: MapType   => false

@@ -8,27 +8,26 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.datasources.DataSource
-import org.apache.spark.sql.cerbridge.Bridge
+import org.apache.spark.sql.cerbridge.Sessions
 
 import sparkcer.views.catalog.Catalog
 import sparkcer.views.store.Storage
 
-/** Where Delta is on the session, tables and views are Delta tables too: see [[DeltaLog]]. Those that have columns that
-  * Delta cannot have, or parts that were rolled up before Delta was there, are not.
+/** If Delta is available in the session, tables and views are also Delta tables, see [[DeltaLog]]. Exceptions are those
+  * with columns that Delta does not support, and those with parts that were rolled up when Delta was not available.
   */
 private[views] final class DeltaTables(spark: SparkSession, root: Path, conf: Configuration) {
   lazy val isOn: Boolean =
-    Try(DataSource.lookupDataSource("delta", Bridge.session(spark).sessionState.conf)).isSuccess
+    Try(DataSource.lookupDataSource("delta", Sessions.session(spark).sessionState.conf)).isSuccess
 
   private val logs = mutable.Map.empty[String, DeltaLog]
 
-  /** Brings all logs to the catalog. */
+  /** Updates all logs to the catalog, and deletes the logs of dropped tables. */
   def publish(catalog: Catalog, storage: Storage): Unit = if (isOn) synchronized {
-    val fitting = catalog.tables.filter(t => DeltaLog.fits(t.columns) && !t.pieces.exists(_.rolled))
+    val fitting = catalog.tables.filter(t => DeltaLog.fits(t.columns) && !t.folders.exists(_.rolled))
     fitting.foreach { t =>
       logs.getOrElseUpdate(t.name, new DeltaLog(spark, new Path(root, t.name), conf)).publish(t, catalog.version)
     }
-    // Of tables that were dropped.
     for {
       f <- storage.folders() if catalog.tables.forall(_.name != f.getPath.getName)
       log <- storage.list(f.getPath.getName) if log.getPath.getName == DeltaLog.Folder

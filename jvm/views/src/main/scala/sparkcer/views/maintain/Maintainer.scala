@@ -7,33 +7,24 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.cerbridge.{CerException, CerRuntimeException}
 
-import sparkcer.views.ViewsException
-import sparkcer.views.catalog.{Catalog, CatalogFiles, Dependencies, Part, PartName, Piece, Same, Table}
-import sparkcer.views.statement.Range
+import sparkcer.views.catalog._
 import sparkcer.views.store.Storage
 
-/** What was done about a part of a view. */
-private[views] final case class Done(
-    view: String,
-    index: Long,
-    length: Long,
-    action: String,
-    because: String,
-    rows: Long,
-    rowsRead: Long,
-    millis: Long
-)
-
-/** Brings all views up to date. A part is made when all parts that it needs exist and none of them is to be computed
-  * anew; a stale part is computed anew under the same condition. Each is committed by itself, so a run that is cut
-  * short leaves a catalog that is right as far as it goes, and the next one goes on from there.
+/** Brings all views up to date. A part is computed when all parts that it needs exist and none of them is still to be
+  * recomputed. A stale part is recomputed under the same condition. Each part is committed by itself: a run that is
+  * interrupted leaves a consistent catalog, and the next run continues from there.
   */
-private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, storage: Storage, queries: Queries) {
+private[views] final class Maintainer(
+    spark: SparkSession,
+    files: CatalogFiles,
+    storage: Storage,
+    queries: QueryRunner
+) {
 
-  /** Runs until nothing is left to do. If a part fails, all that does not need it is made, and then the error is
-    * thrown.
+  /** Runs until nothing is left to do. If a part fails, all parts that do not need it are computed, and then the error
+    * is thrown.
     */
-  def run(): Vector[Done] = {
+  def run(): Vector[MaintainedPart] = {
     val pool = Executors.newFixedThreadPool(
       Threads,
       (r: Runnable) => {
@@ -42,16 +33,16 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
         t
       }
     )
-    val completion = new ExecutorCompletionService[(PartName, Option[Done])](pool)
+    val completion = new ExecutorCompletionService[(PartName, Option[MaintainedPart])](pool)
     var running = Set.empty[PartName]
-    var report = Vector.empty[Done]
+    var report = Vector.empty[MaintainedPart]
     var failed = Map.empty[PartName, Throwable]
-    // No more than can run at once: each reads the catalog as it is when it begins.
+    // Submits only as many parts as there are threads, so that each part is computed from the newest catalog.
     def begin(): Unit = {
       val catalog = files.load()
       ready(catalog).filterNot(n => running(n) || failed.contains(n)).take(Threads - running.size).foreach { name =>
         running += name
-        completion.submit((() => (name, attempt(catalog, name))): Callable[(PartName, Option[Done])]): Unit
+        completion.submit((() => (name, attempt(catalog, name))): Callable[(PartName, Option[MaintainedPart])]): Unit
       }
     }
     try {
@@ -77,7 +68,7 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
     report
   }
 
-  /** The parts that can be made or computed anew now. */
+  /** The parts that can be computed or recomputed now. */
   private def ready(catalog: Catalog): Vector[PartName] = {
     val dirty = Dependencies.dirty(catalog)
     for {
@@ -85,7 +76,7 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
       index <- view.parts.filter(_.stale.nonEmpty).map(_.index) ++ view.next
       inputs = Dependencies.inputs(view, index)
       isNew = view.part(index).isEmpty
-      if !isNew || inputs.forall { case (t, range) => Missing(catalog(t), range).isEmpty }
+      if !isNew || inputs.forall { case (t, range) => MissingParts(catalog(t), range).isEmpty }
       if !inputs.exists { case (t, range) =>
         val source = catalog(t)
         dirty.nonEmpty && source.between(range).exists(p => dirty(PartName(source.name, p.index)))
@@ -93,7 +84,7 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
     } yield PartName(view.name, index)
   }
 
-  private def attempt(catalog: Catalog, name: PartName): Option[Done] =
+  private def attempt(catalog: Catalog, name: PartName): Option[MaintainedPart] =
     try make(catalog, catalog(name.table), name.index)
     catch { case NonFatal(e) => throw new PartFailed(name, told(e, name, catalog(name.table).length)) }
 
@@ -101,36 +92,42 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
     case known: CerException        => known
     case known: CerRuntimeException => known
     case other                      =>
-      ViewsException.failed(
-        s"Part ${name.index} (${PartTime.words(name.index, length)}) of view ${name.table} could not be made, and is as it was: ${Option(other.getMessage).getOrElse(other.toString).linesIterator.nextOption().getOrElse("")}",
-        other
+      val reason = Option(other.getMessage).getOrElse(other.toString).linesIterator.nextOption().getOrElse("")
+      val failed = new CerRuntimeException(
+        "CER_VIEW_FAILED",
+        "part" -> name.index.toString,
+        "time" -> PartTime.words(name.index, length),
+        "view" -> name.table,
+        "reason" -> reason
       )
+      failed.addSuppressed(other)
+      failed
   }
 
-  private def make(catalog: Catalog, view: Table, index: Long): Option[Done] = {
+  private def make(catalog: Catalog, view: Table, index: Long): Option[MaintainedPart] = {
     val began = System.nanoTime()
     val inputs = Dependencies.inputs(view, index)
     val old = view.part(index)
     def done(action: String, rows: Long, read: Long) = {
       val because = old match {
         case Some(p) => p.stale.map(n => s"$n changed").mkString(", ")
-        case None    => inputs.map { case (t, r) => Missing.words(catalog(t).name, r) }.mkString(", ") + " arrived"
+        case None    => inputs.map { case (t, r) => r.of(catalog(t).name) }.mkString(", ") + " arrived"
       }
-      Done(view.name, index, view.length, action, because, rows, read, (System.nanoTime() - began) / 1000000)
+      MaintainedPart(view.name, index, view.length, action, because, rows, read, (System.nanoTime() - began) / 1000000)
     }
-    if (inputs.exists { case (t, range) => Missing(catalog(t), range).nonEmpty })
+    if (inputs.exists { case (t, range) => MissingParts(catalog(t), range).nonEmpty })
       commit(catalog, view, index, _ => old.get.copy(stale = Vector.empty, frozen = true), Vector.empty)
         .map(_ => done("frozen", old.get.rows, 0))
     else {
       SparkSession.setActiveSession(spark)
       spark.sparkContext.setJobDescription(s"${view.name}[$index]")
-      val (piece, rows) = storage.write(view.name, queries.part(catalog, view, index))
+      val (folder, rows) = storage.write(view.name, queries.part(catalog, view, index))
       val read = inputs.map { case (t, range) => catalog(t).between(range).map(_.rows).sum }.sum
-      val made = if (rows == 0) Vector.empty else Vector(piece)
+      val made = if (rows == 0) Vector.empty else Vector(folder)
       val fresh = old.filter(_.rows == rows).filter { p =>
-        rows == 0 || Same(
+        rows == 0 || SameRows(
           queries.rows(view, Seq(p)),
-          queries.rows(view.copy(pieces = made), Seq(p.copy(pieces = made.map(_.folder))))
+          queries.rows(view.copy(folders = made), Seq(p.copy(folders = made.map(_.path))))
         )
       }
       val committed = fresh match {
@@ -140,11 +137,11 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
             catalog,
             view,
             index,
-            version => Part(index, made.map(_.folder), rows, version, System.currentTimeMillis()),
+            version => Part(index, made.map(_.path), rows, version, System.currentTimeMillis()),
             made
           )
       }
-      if (committed.isEmpty || fresh.isDefined || rows == 0) storage.delete(piece.folder)
+      if (committed.isEmpty || fresh.isDefined || rows == 0) storage.delete(folder.path)
       val action =
         if (fresh.isDefined) "unchanged"
         else if (old.isDefined) "recomputed"
@@ -154,15 +151,15 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
     }
   }
 
-  /** Puts a part in its place, unless someone else did something about it meanwhile: then None, and what was made is to
-    * be thrown away. Sources that changed since they were read make it stale at once.
+  /** Adds a part to the catalog. None if another run has changed this part since: then the new folder is not needed. If
+    * a source part has changed since it was read, the new part is stale at once.
     */
   private def commit(
       read: Catalog,
       view: Table,
       index: Long,
       part: Long => Part,
-      pieces: Vector[Piece]
+      folders: Vector[DataFolder]
   ): Option[Unit] =
     files.commit { (now, version) =>
       now.find(view.name).filter(t => t.id == view.id && unmoved(t, view, index)) match {
@@ -174,7 +171,7 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
             source <- now.find(name).toVector
             p <- source.between(range) if p.changed > read.version
           } yield PartName(source.name, p.index)
-          val placed = table.copy(pieces = table.pieces ++ pieces).updated(made.copy(stale = changed.distinct))
+          val placed = table.copy(folders = table.folders ++ folders).updated(made.copy(stale = changed.distinct))
           val swept = Sweeper.drop(now, placed, System.currentTimeMillis())
           val isChanged = table.part(index).exists(_.changed != made.changed)
           val marked = if (isChanged) Dependencies.mark(swept, Seq(PartName(table.name, index))) else swept
@@ -183,7 +180,7 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
     }
 
   private def unmoved(now: Table, before: Table, index: Long): Boolean = (now.part(index), before.part(index)) match {
-    case (Some(a), Some(b)) => a.changed == b.changed && a.pieces == b.pieces && a.stale.nonEmpty
+    case (Some(a), Some(b)) => a.changed == b.changed && a.folders == b.folders && a.stale.nonEmpty
     case (None, None)       => now.next.contains(index) && now.updates == before.updates
     case _                  => false
   }
@@ -191,18 +188,4 @@ private[views] final class Maintainer(spark: SparkSession, files: CatalogFiles, 
   private val Threads = 4
 }
 
-private[views] final class PartFailed(val name: PartName, cause: Throwable) extends Exception(cause)
-
-/** Parts of a source that are not there. */
-private[views] object Missing {
-  def apply(source: Table, range: Range): Option[Range] = (source.first, source.newest) match {
-    case (Some(a), Some(b)) =>
-      if (range.first < a) Some(Range(range.first, range.last.min(a - 1)))
-      else if (range.last > b) Some(Range(range.first.max(b + 1), range.last))
-      else None
-    case _ => Some(range)
-  }
-
-  def words(table: String, range: Range): String =
-    if (range.first == range.last) s"$table[${range.first}]" else s"$table[${range.first}..${range.last}]"
-}
+private final class PartFailed(val name: PartName, cause: Throwable) extends Exception(cause)

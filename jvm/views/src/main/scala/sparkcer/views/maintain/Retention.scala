@@ -1,23 +1,25 @@
 package sparkcer.views.maintain
 
-import sparkcer.views.ViewsException
-import sparkcer.views.catalog.{Catalog, CatalogFiles, Dependencies, PartName, Table}
-import sparkcer.views.statement.Range
+import org.apache.spark.sql.cerbridge.CerException
 
-/** Drops old parts. A part that a view still needs, for its next part or for one that is to be computed anew, is
-  * dropped only together with what needs it.
+import sparkcer.views.catalog.{Catalog, CatalogFiles, Dependencies, PartName, PartTime, Table}
+import sparkcer.views.statement.PartRange
+
+/** Drops old parts. Parts that a view still needs, for its next part or for a part that is to be recomputed, are
+  * dropped only with `cascade`. Then the view loses the parts that need them and all earlier ones. If its next part
+  * cannot be computed then, it loses all its parts and starts again.
   */
 private[views] final class Retention(files: CatalogFiles) {
 
   /** @param before
-    *   parts with smaller numbers go
+    *   parts with smaller numbers are dropped
     * @return
-    *   the names and ranges of what was dropped, views that start again among them
+    *   the dropped parts of each table and view
     */
   def drop(name: String, before: Long, cascade: Boolean): Vector[String] =
     files.commit { (now, _) =>
       var dropped = Vector.empty[String]
-      // What is to go of each table: parts below a number.
+      // For each table, the number below which parts are dropped.
       var cuts = Map(now(name).name -> before)
       var restarted = Set.empty[String]
       var catalog = now
@@ -27,10 +29,10 @@ private[views] final class Retention(files: CatalogFiles) {
         val needed = dependents(catalog, table, cut, restarted(table))
         if (needed.nonEmpty && !cascade) throw refused(table, cut, catalog(table).length, needed)
         val ends = needed.map {
-          case Stuck(view, _)         => view -> catalog(view).next.get
+          case NextPart(view, _)      => view -> catalog(view).next.get
           case StalePart(view, index) => view -> (index + 1)
         }
-        restarted ++= needed.collect { case Stuck(view, _) => view }
+        restarted ++= needed.collect { case NextPart(view, _) => view }
         cuts = ends.foldLeft(cuts) { case (c, (view, end)) => c.updated(view, c.get(view).fold(end)(_.max(end))) }
         val (next, words) = without(catalog, table, cut, restarted(table))
         catalog = next
@@ -39,37 +41,38 @@ private[views] final class Retention(files: CatalogFiles) {
       if (catalog eq now) (now, dropped) else (Dependencies.settle(catalog), dropped)
     }
 
-  /** What still needs parts of a table below a number; all that uses it, if it starts again. */
-  private def dependents(catalog: Catalog, table: String, cut: Long, restarts: Boolean): Vector[Needs] = {
+  /** The parts that still need parts of a table below a number. If the table is a view that starts again, these are the
+    * next parts of all views that read it.
+    */
+  private def dependents(catalog: Catalog, table: String, cut: Long, restarts: Boolean): Vector[PartNeed] = {
     val dirty = Dependencies.dirty(catalog)
     def needs(view: Table, index: Long) = Dependencies.inputs(view, index).exists { case (source, range) =>
-      source.equalsIgnoreCase(table) && catalog(source).between(Range(range.first, range.last.min(cut - 1))).nonEmpty
+      source
+        .equalsIgnoreCase(table) && catalog(source).between(PartRange(range.first, range.last.min(cut - 1))).nonEmpty
     }
     catalog.tables.filter(_.isView).flatMap { view =>
-      // A later part needs no older parts than the next one, except where UPDATE takes over from INITIALIZE.
+      // Later parts need no older parts than the next one does, except the first part that UPDATE computes.
       val coming = (view.next ++ view.updates.filter(u => view.next.exists(_ < u))).filter(needs(view, _))
       val own = if (view.name.equalsIgnoreCase(table)) cut else Long.MinValue
       val stale = view.parts.map(_.index).filter(i => i >= own && dirty(PartName(view.name, i)) && needs(view, i))
       val uses = view.definition.get.sources.exists(_.equalsIgnoreCase(table))
-      if (coming.nonEmpty) Vector(Stuck(view.name, coming.head))
-      else if (restarts && uses) view.next.map(Stuck(view.name, _)).toVector
+      if (coming.nonEmpty) Vector(NextPart(view.name, coming.head))
+      else if (restarts && uses) view.next.map(NextPart(view.name, _)).toVector
       else stale.lastOption.map(StalePart(view.name, _)).toVector
     }
   }
 
-  private def refused(table: String, cut: Long, length: Long, needed: Vector[Needs]) =
-    ViewsException.needed(
-      s"Parts of $table before ${PartTime.words(cut, length)} are still needed: by " + needed
-        .map {
-          case Stuck(view, next)      => s"$view[$next], which is not made yet"
-          case StalePart(view, index) => s"$view[$index], which is to be computed anew"
-        }
-        .mkString(
-          ", "
-        ) + ". Run maintain() first, or drop less; with cascade these views lose their parts too and start again."
-    )
+  private def refused(table: String, cut: Long, length: Long, needed: Vector[PartNeed]): CerException = {
+    val next = needed.collect { case NextPart(view, index) => s"$view[$index]" }.mkString(", ")
+    val stale = needed.collect { case StalePart(view, index) => s"$view[$index]" }.mkString(", ")
+    val parts = Seq("table" -> table, "time" -> PartTime.words(cut, length))
+    if (stale.isEmpty) new CerException("CER_VIEW_NEEDED.PARTS_NEXT", parts :+ "next" -> next: _*)
+    else if (next.isEmpty) new CerException("CER_VIEW_NEEDED.PARTS_STALE", parts :+ "stale" -> stale: _*)
+    else
+      new CerException("CER_VIEW_NEEDED.PARTS_NEXT_AND_STALE", parts ++ Seq("next" -> next, "stale" -> stale): _*)
+  }
 
-  /** A view that starts again is as if it had just been created. */
+  /** Drops parts of one table. A view that starts again is then as if it had just been created. */
   private def without(catalog: Catalog, name: String, cut: Long, restarts: Boolean): (Catalog, Vector[String]) = {
     val table = catalog(name)
     val gone = table.parts.takeWhile(_.index < cut) ++ table.open.filter(_.index < cut)
@@ -83,13 +86,13 @@ private[views] final class Retention(files: CatalogFiles) {
         start = if (restarts) None else table.start,
         updates = if (restarts) None else table.updates
       )
-      val words = gone.headOption.map(p => Missing.words(table.name, Range(p.index, gone.last.index)))
+      val words = gone.headOption.map(p => PartRange(p.index, gone.last.index).of(table.name))
       (Sweeper.drop(catalog, left, System.currentTimeMillis()), words.toVector)
     }
   }
 }
 
-/** Why parts cannot be dropped. */
-private[views] sealed trait Needs { def view: String }
-private[views] final case class Stuck(view: String, next: Long) extends Needs
-private[views] final case class StalePart(view: String, index: Long) extends Needs
+/** A part of a view that needs parts that are to be dropped. */
+private sealed trait PartNeed
+private final case class NextPart(view: String, index: Long) extends PartNeed
+private final case class StalePart(view: String, index: Long) extends PartNeed

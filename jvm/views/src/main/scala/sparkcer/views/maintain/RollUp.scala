@@ -3,13 +3,13 @@ package sparkcer.views.maintain
 import sparkcer.views.catalog.{CatalogFiles, Part, Table}
 import sparkcer.views.store.Storage
 
-/** Puts the rows of many small parts into few files. Parts keep their numbers and their rows. */
+/** Combines the files of many small parts. The parts keep their numbers and their rows. */
 private[views] final class RollUp(files: CatalogFiles, storage: Storage) {
 
   /** @param before
-    *   only stretches that end before this part
+    *   only parts with smaller numbers are rolled up
     * @param size
-    *   how many parts go together
+    *   how many parts have a folder together
     * @return
     *   how many parts were rolled up
     */
@@ -20,26 +20,26 @@ private[views] final class RollUp(files: CatalogFiles, storage: Storage) {
       .groupBy(p => Math.floorDiv(p.index, size))
       .toVector
       .sortBy(_._1)
-      .collect { case (n, parts) if (n + 1) * size <= before && parts.flatMap(_.pieces).distinct.length > 1 => parts }
+      .collect { case (n, parts) if (n + 1) * size <= before && parts.flatMap(_.folders).distinct.length > 1 => parts }
     blocks.map(parts => roll(table, parts)).sum
   }
 
   private def roll(table: Table, parts: Vector[Part]): Long = {
-    val piece = storage.writeRolled(table.name, storage.scan(table, parts))
+    val folder = storage.writeRolled(table.name, storage.scan(table, parts))
     val rolled = files.commit { (now, _) =>
       val current = now.find(table.name).filter(_.id == table.id)
-      val same = parts.filter(p => current.flatMap(_.part(p.index)).exists(_.pieces == p.pieces))
-      // Late rows came meanwhile: the next roll-up takes them too.
+      val same = parts.filter(p => current.flatMap(_.part(p.index)).exists(_.folders == p.folders))
+      // Late rows have arrived since. The next roll-up includes them.
       if (same.length < parts.length) (now, 0L)
       else {
-        val whole = current.get.copy(pieces = current.get.pieces :+ piece)
+        val whole = current.get.copy(folders = current.get.folders :+ folder)
         val placed = parts.filter(_.rows > 0).foldLeft(whole) { (t, p) =>
-          t.updated(t.part(p.index).get.copy(pieces = Vector(piece.folder)))
+          t.updated(t.part(p.index).get.copy(folders = Vector(folder.path)))
         }
         (Sweeper.drop(now, placed, System.currentTimeMillis()), parts.length.toLong)
       }
     }
-    if (rolled == 0) storage.delete(piece.folder)
+    if (rolled == 0) storage.delete(folder.path)
     rolled
   }
 }

@@ -1,11 +1,11 @@
 package sparkcer.views.maintain
 
-import sparkcer.views.catalog.{Catalog, CatalogFiles, Removed, Table}
+import sparkcer.views.catalog.{Catalog, CatalogFiles, RemovedFolder, Table}
 import sparkcer.views.delta.DeltaLog
 import sparkcer.views.store.Storage
 
-/** Removes what no part has any more: pieces that were replaced, and folders that a run left when it was cut short.
-  * Both stay for a while, because readers of an older version, or a writer that is not done, may need them.
+/** Deletes folders that no part uses: those that were replaced, and those that an interrupted run left behind. They are
+  * deleted after some time, because queries on an older version may still read them, or a run may still write them.
   */
 private[views] final class Sweeper(files: CatalogFiles, storage: Storage) {
   import Sweeper._
@@ -13,18 +13,18 @@ private[views] final class Sweeper(files: CatalogFiles, storage: Storage) {
   def run(now: Long = System.currentTimeMillis()): Unit = {
     val old = files.load().removed.filter(_.since < now - ReplacedMillis)
     if (old.nonEmpty) {
-      old.foreach(r => storage.delete(r.folder))
+      old.foreach(r => storage.delete(r.path))
       files.commit((c, _) => (c.copy(removed = c.removed.diff(old)), ()))
     }
     files.sweep(now - LeftMillis)
-    // Listed first: a folder that is committed after that is too young to be here.
+    // The folders are listed before the catalog is read. A folder that is committed in between is too new to be deleted.
     val found = for {
       t <- files.load().tables
       f <- storage.list(t.name) if f.isDirectory && f.getPath.getName != DeltaLog.Folder
     } yield t.name -> f
     val ancient = found.filter(_._2.getModificationTime < now - LeftMillis)
     if (ancient.nonEmpty) {
-      val known = files.kept().flatMap(c => c.removed.map(_.folder) ++ c.tables.flatMap(_.pieces.map(_.folder)))
+      val known = files.kept().flatMap(c => c.removed.map(_.path) ++ c.tables.flatMap(_.folders.map(_.path)))
       ancient
         .map { case (t, f) => s"$t/${f.getPath.getName}" }
         .filterNot(f => known.exists(k => k == f || k.startsWith(s"$f/")))
@@ -37,10 +37,10 @@ private[views] object Sweeper {
   private val ReplacedMillis = 3600L * 1000
   private val LeftMillis = 24 * ReplacedMillis
 
-  /** The catalog with a table whose unused pieces go to the list of what is to be removed. */
+  /** Updates a table in the catalog, and notes its folders that are not used any more for deletion. */
   def drop(catalog: Catalog, table: Table, now: Long): Catalog = {
     val swept = table.swept
-    val gone = table.pieces.map(_.folder).diff(swept.pieces.map(_.folder))
-    catalog.updated(swept).copy(removed = catalog.removed ++ gone.map(Removed(_, now)))
+    val gone = table.folders.map(_.path).diff(swept.folders.map(_.path))
+    catalog.updated(swept).copy(removed = catalog.removed ++ gone.map(RemovedFolder(_, now)))
   }
 }

@@ -2,54 +2,17 @@ package sparkcer.views.statement
 
 import sparkcer.engine.ceql.CeqlException
 
-/** A stretch of a statement's text, which knows its place, so that every refusal can show it. */
+/** A stretch of the text of a statement. It knows its place, so that an error can show it. */
 final private[views] case class SqlSpan(statement: String, start: Int, end: Int) {
   def text: String = statement.substring(start, end)
   def isEmpty: Boolean = start >= end
 
-  /** The part from `from` to `until`, counted from this span's start. */
+  /** The stretch from `from` to `until`, counted from the start of this one. */
   def part(from: Int, until: Int): SqlSpan = SqlSpan(statement, start + from, start + until)
 
-  def fail(problem: String, condition: String = "CER_SYNTAX"): Nothing =
-    throw new CeqlException(condition, problem, statement, start)
-}
-
-/** A token of SQL and its place in the statement. */
-final private[views] case class SqlToken(token: Token, span: SqlSpan) {
-  def text: String = token.text
-  def is(word: String): Boolean = token.is(word)
-  def opens: Boolean = token.opens
-  def closes: Boolean = token.closes
-  def isName: Boolean = token.name.isDefined
-
-  /** Without its backticks. */
-  def name: String = token.name.getOrElse(text)
-}
-
-private[views] object SqlToken {
-  def of(span: SqlSpan): Vector[SqlToken] = Lexer(span.text).map(t => SqlToken(t, span.part(t.start, t.end)))
-
-  /** The tokens outside of all parentheses, brackets and CASE … END. */
-  def outer(tokens: Vector[SqlToken]): Vector[SqlToken] = {
-    var depth = 0
-    tokens.filter { t =>
-      if (t.opens || t.is("CASE")) { depth += 1; false }
-      else if (t.closes || t.is("END") && depth > 0) { depth -= 1; false }
-      else depth == 0
-    }
-  }
-
-  /** The stretches of a span between its outer tokens that `separates` accepts. */
-  def split(span: SqlSpan)(separates: SqlToken => Boolean): Vector[SqlSpan] = {
-    val cuts = outer(of(span)).filter(separates)
-    val starts = span.start +: cuts.map(_.span.end)
-    val ends = cuts.map(_.span.start) :+ span.end
-    starts.zip(ends).map { case (from, until) => trimmed(SqlSpan(span.statement, from, until)) }
-  }
-
-  def trimmed(span: SqlSpan): SqlSpan = {
-    val tokens = of(span)
-    if (tokens.isEmpty) SqlSpan(span.statement, span.start, span.start)
-    else SqlSpan(span.statement, tokens.head.span.start, tokens.last.span.end)
-  }
+  /** @param key
+    *   of the error in the catalogue
+    */
+  def fail(key: String, parameters: (String, String)*): Nothing =
+    throw new CeqlException(statement, start, key, parameters: _*)
 }

@@ -1,103 +1,68 @@
 package sparkcer.views.statement
 
-import sparkcer.internal.bind.Durations
-import sparkcer.views.ViewsException
+import org.apache.spark.sql.cerbridge.CerException
 
-/** Reads statements: where they begin and end, and the clauses of a ViewDF. */
+import sparkcer.engine.ceql.Token
+import sparkcer.internal.bind.Durations
+
+/** Parses a statement with INITIALIZE and UPDATE. */
 private[views] object StatementParser {
 
-  /** One statement of several, as text, with the tokens of it. */
-  final case class Piece(text: String, tokens: Vector[Token]) {
-    def isView: Boolean = word(0, "CREATE") && word(1, "VIEW")
+  /** An error of a statement, with its place. */
+  def wrong(error: String, where: String, parameters: (String, String)*): CerException =
+    new CerException(s"CER_VIEW_DEFINITION.$error", ("where" -> where) +: parameters: _*)
 
-    /** Is it one that says how parts are made, and needs no translation? */
-    def isViewDf: Boolean = isView && (word(3, "INITIALIZE") || word(3, "AS") && word(4, "INITIALIZE"))
-
-    /** Is it one that no Spark SQL can be: a ViewDF, a pattern, or a window after a source? */
-    def isOurs: Boolean = isViewDf || isView && tokens.indices.exists { n =>
-      word(n, "FROM") && (word(n + 2, "PATTERN") && sign(n + 3, "[") || sign(n + 2, "[") && word(n + 3, "WINDOW"))
-    }
-
-    private def word(at: Int, text: String) = tokens.lift(at).exists(_.is(text))
-    private def sign(at: Int, text: String) = tokens.lift(at).exists(_.isSign(text))
-  }
-
-  /** The statements of a text. They end with a semicolon, or where another CREATE VIEW begins. */
-  def split(text: String): Vector[Piece] = {
-    val tokens = Lexer(text)
-    var depth = 0
-    var from = 0
-    val bounds = Vector.newBuilder[(Int, Int)]
-    tokens.zipWithIndex.foreach { case (t, at) =>
-      if (t.opens) depth += 1
-      else if (t.closes) depth -= 1
-      else if (depth == 0 && t.isSign(";")) {
-        bounds += ((from, at))
-        from = at + 1
-      } else if (depth == 0 && at > from && t.is("CREATE") && tokens.lift(at + 1).exists(_.is("VIEW"))) {
-        bounds += ((from, at))
-        from = at
-      }
-    }
-    bounds += ((from, tokens.length))
-    bounds.result().filter { case (a, b) => a < b }.map { case (a, b) =>
-      val body = text.substring(tokens(a).start, tokens(b - 1).end)
-      Piece(body, Lexer(body))
-    }
-  }
-
-  def parse(piece: Piece): Statement = new StatementParser(piece).statement()
+  def parse(statement: StatementText): Statement = new StatementParser(statement).statement()
 }
 
-private[views] final class StatementParser(piece: StatementParser.Piece) {
-  private val text = piece.text
-  private val tokens = piece.tokens
+private[views] final class StatementParser private (source: StatementText) {
+  private val text = source.text
+  private val tokens = source.tokens
   private var at = 0
 
   def statement(): Statement = {
     expect("CREATE")
     expect("VIEW")
-    val name = identifier("the name of the view")
-    accept("AS") // the paper leaves it out once
+    val name = identifier("EXPECTED_NAME")
+    accept("AS") // one listing of the ViewDF paper leaves it out
     expect("INITIALIZE")
     val i = head(name, "INITIALIZE")
     val updateAt = clauseAt(
       at,
-      (t, n) => t.is("UPDATE") && (isHead(n, name) || tokens.lift(n).exists(_.is("VIEW")) && isHead(n + 1, name))
+      (t, n) =>
+        t.isWord("UPDATE") && (isHead(n, name) || tokens.lift(n).exists(_.isWord("VIEW")) && isHead(n + 1, name))
     )
     if (updateAt < 0)
-      fail(tokens.last.end, s"UPDATE $name[j] AS … is missing: it says how each part after the first is made")
+      fail(tokens.last.end, "NO_UPDATE", "view" -> name)
     val initialize = query(i, at, updateAt, s"INITIALIZE of view $name")
     at = updateAt + 1
     accept("VIEW")
     val j = head(name, "UPDATE")
-    val lengthAt = clauseAt(at, (t, n) => t.is("PARTITION") && tokens.lift(n).exists(_.is("LENGTH")))
+    val lengthAt = clauseAt(at, (t, n) => t.isWord("PARTITION") && tokens.lift(n).exists(_.isWord("LENGTH")))
     if (lengthAt < 0)
-      fail(
-        tokens.last.end,
-        "PARTITION LENGTH is missing: the length of a part, such as PARTITION LENGTH 60 (seconds) or 1 hour"
-      )
+      fail(tokens.last.end, "NO_LENGTH")
     val update = query(j, at, lengthAt, s"UPDATE of view $name")
     at = lengthAt + 2
     Statement(name, initialize, update, length(), text)
   }
 
-  /** `name[j] AS`, and the variable. */
+  /** Reads `name[j] AS`, and returns the variable. */
   private def head(name: String, clause: String): String = {
     val start = here
-    val named = identifier(s"$clause $name[…]")
-    if (!named.equalsIgnoreCase(name)) fail(start, s"$clause is of '$named', and the view is '$name'")
-    sign("[")
-    val variable = identifier("the name of the subscript, such as j")
-    sign("]")
+    val named = identifier("EXPECTED", "expected" -> s"$clause $name[…]")
+    if (!named.equalsIgnoreCase(name))
+      fail(start, "OTHER_VIEW", "clause" -> clause, "name" -> named, "view" -> name)
+    symbol("[")
+    val variable = identifier("EXPECTED_SUBSCRIPT")
+    symbol("]")
     expect("AS")
     variable
   }
 
   private def isHead(n: Int, name: String): Boolean =
-    tokens.lift(n).flatMap(_.name).exists(_.equalsIgnoreCase(name)) && tokens.lift(n + 1).exists(_.isSign("["))
+    nameAt(n).exists(_.equalsIgnoreCase(name)) && tokens.lift(n + 1).exists(_.isSymbol("["))
 
-  /** The first place outside brackets where a clause begins. */
+  /** The number of the first token outside of brackets where a clause begins, or -1. */
   private def clauseAt(from: Int, begins: (Token, Int) => Boolean): Int = {
     var depth = 0
     tokens.indices
@@ -111,9 +76,9 @@ private[views] final class StatementParser(piece: StatementParser.Piece) {
       .getOrElse(-1)
   }
 
-  private def query(variable: String, from: Int, until: Int, clause: String): Query = {
-    if (from >= until) fail(here, s"the query of $clause is missing")
-    References(text, tokens.slice(from, until), Some(variable), clause)
+  private def query(variable: String, from: Int, until: Int, clause: String): PartQuery = {
+    if (from >= until) throw StatementParser.wrong("NO_QUERY", s"the $clause, ${StatementLexer.place(text, here)}")
+    PartQueryParser(text, tokens.slice(from, until), Some(variable), clause)
   }
 
   private def length(): Long = {
@@ -127,30 +92,30 @@ private[views] final class StatementParser(piece: StatementParser.Piece) {
     }
     seconds
       .filter(_ > 0)
-      .getOrElse(
-        fail(start, "PARTITION LENGTH is a number of seconds or a length of time, such as 60 or 1 hour")
-      )
+      .getOrElse(fail(start, "LENGTH"))
   }
+
+  private def nameAt(n: Int): Option[String] = tokens.lift(n).filter(_.isName).map(_.text)
 
   private def here: Int = tokens.lift(at).fold(tokens.last.end)(_.start)
 
-  private def accept(word: String): Unit = if (tokens.lift(at).exists(_.is(word))) at += 1
+  private def accept(word: String): Unit = if (tokens.lift(at).exists(_.isWord(word))) at += 1
 
   private def expect(word: String): Unit =
-    if (tokens.lift(at).exists(_.is(word))) at += 1 else fail(here, s"$word is missing")
+    if (tokens.lift(at).exists(_.isWord(word))) at += 1 else fail(here, "EXPECTED", "expected" -> word)
 
-  private def sign(text: String): Unit =
-    if (tokens.lift(at).exists(_.isSign(text))) at += 1 else fail(here, s"$text is missing")
+  private def symbol(text: String): Unit =
+    if (tokens.lift(at).exists(_.isSymbol(text))) at += 1 else fail(here, "EXPECTED", "expected" -> s"'$text'")
 
-  private def identifier(what: String): String = tokens.lift(at).flatMap(_.name) match {
+  private def identifier(error: String, parameters: (String, String)*): String = nameAt(at) match {
     case Some(name) =>
       at += 1
       name
-    case None => fail(here, s"$what is missing")
+    case None => fail(here, error, parameters: _*)
   }
 
-  private def fail(where: Int, problem: String): Nothing = {
-    val name = tokens.lift(2).flatMap(_.name).fold("")(n => s" of view $n")
-    throw ViewsException.definition(s"In the statement$name, ${Lexer.place(text, where)}: $problem.")
+  private def fail(at: Int, error: String, parameters: (String, String)*): Nothing = {
+    val view = nameAt(2).fold("")(n => s" of view $n")
+    throw StatementParser.wrong(error, s"the statement$view, ${StatementLexer.place(text, at)}", parameters: _*)
   }
 }

@@ -1,6 +1,8 @@
 package sparkcer.views.statement
 
-/** The subscript of a part as a function of the view's own: `(factor * j + offset) / divisor`, rounded down. */
+/** The subscript of a source part as a function of j, the number of the part that is computed: `(factor * j + offset) /
+  * divisor`, rounded down.
+  */
 private[views] final case class Subscript(factor: Long, offset: Long, divisor: Long) {
   import Math.{floorDiv, multiplyExact, addExact}
 
@@ -12,10 +14,12 @@ private[views] final case class Subscript(factor: Long, offset: Long, divisor: L
   /** The smallest j whose subscript is at least `limit`. */
   def firstFrom(limit: Long): Long = -floorDiv(offset - divisor * limit, factor)
 
-  /** Is this one never above the other? Both move at the same pace. */
+  /** Is this subscript at most the other one, for every j? Both have the same ratio of factor and divisor. */
   def atMost(other: Subscript): Boolean = offset * other.divisor <= other.offset * divisor
 
-  /** Does it move as fast as a view of one length does over a source of another? */
+  /** Does the subscript grow with j as the time of the view does? The lengths are those of a part of the view and of a
+    * part of the source.
+    */
   def keepsPace(view: Long, source: Long): Boolean = factor * source == divisor * view
 
   def +(other: Subscript): Subscript = Subscript.reduced(
@@ -37,75 +41,4 @@ private[views] object Subscript {
     val common = Vector(factor, offset, divisor).map(n => BigInt(n.abs)).reduce(_ gcd _).toLong
     Subscript(factor / common, offset / common, divisor / common)
   }
-
-  /** The subscript that tokens spell, or where and why they do not.
-    *
-    * Sums of rounded quotients are only whole numbers away from a quotient, so a quotient may be added to a whole
-    * number and divided again, and nothing else.
-    */
-  def parse(tokens: Vector[Token], name: Option[String]): Either[(Int, String), Subscript] = {
-    var rest = tokens
-    def fail(why: String): Nothing = throw Wrong(rest.headOption.orElse(tokens.lastOption).fold(0)(_.start), why)
-    def take(sign: String): Boolean = {
-      val there = rest.headOption.exists(_.isSign(sign))
-      if (there) rest = rest.tail
-      there
-    }
-    def sum(): Subscript = {
-      var left = product()
-      var more = true
-      while (more)
-        if (take("+")) left = added(left, product())
-        else if (take("-")) left = added(left, product().times(-1))
-        else more = false
-      left
-    }
-    def added(a: Subscript, b: Subscript): Subscript =
-      if (a.divisor == 1 || b.divisor == 1) a + b else fail("two quotients cannot be added")
-    def product(): Subscript = {
-      var left = factor()
-      var more = true
-      while (more)
-        if (take("*")) {
-          val right = factor()
-          if (left.divisor != 1 || right.divisor != 1) fail("a quotient cannot be multiplied, because it is rounded")
-          else if (left.isConstant) left = right.times(left.offset)
-          else if (right.isConstant) left = left.times(right.offset)
-          else fail("a subscript is a multiple of the part's own, plus a number")
-        } else if (take("/")) {
-          val right = factor()
-          if (!right.isConstant || right.divisor != 1 || right.offset <= 0)
-            fail("it can be divided by a positive number only")
-          else left = Subscript(left.factor, left.offset, left.divisor * right.offset)
-        } else more = false
-      left
-    }
-    def factor(): Subscript =
-      if (take("-")) {
-        val negated = factor()
-        if (negated.divisor == 1) negated.times(-1) else fail("a quotient cannot be negated, because it is rounded")
-      } else if (take("(")) {
-        val inner = sum()
-        if (!take(")")) fail("a ) is missing")
-        inner
-      } else
-        rest.headOption match {
-          case Some(t) if t.kind == Token.Number && t.text.length < 16 =>
-            rest = rest.tail
-            constant(t.text.toLong)
-          case Some(t) if name.exists(n => t.is(n)) =>
-            rest = rest.tail
-            variable
-          case Some(t) if t.kind == Token.Word =>
-            fail(s"'${t.text}' is not known" + name.fold("")(n => s"; the part's own subscript is '$n'"))
-          case _ => fail("a number" + name.fold("")(n => s" or '$n'") + " is missing")
-        }
-    try {
-      val whole = sum()
-      if (rest.nonEmpty) fail(s"'${rest.head.text}' does not belong here")
-      Right(whole)
-    } catch { case Wrong(at, why) => Left((at, why)) }
-  }
-
-  private final case class Wrong(at: Int, why: String) extends Exception(why, null, false, false)
 }

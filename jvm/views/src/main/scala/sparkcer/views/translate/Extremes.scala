@@ -2,12 +2,13 @@ package sparkcer.views.translate
 
 import Translate.select
 
-/** `max` and `min`: the helper has, for each group, the extremes of those panes that no later pane has reached, with
-  * their age in panes. A pane whose maximum is not above a later one's can never be the window's maximum again. So what
-  * is kept of a group falls from pane to pane, an update looks at each group once, and only what is kept of it: for
-  * values in random order about the logarithm of the window, at most one row a pane.
+/** The form for `max` and `min` alone. A pane whose maximum is not larger than that of a later pane can never be the
+  * maximum of a window again. So the helper view has, for each group, only the panes whose value no later pane has
+  * reached, with their age in panes. From pane to pane, the maxima of a group that are kept decrease. An update reads
+  * only the rows that are kept: at most one for each pane of the window, and for values in random order about as many
+  * as the logarithm of the window.
   *
-  * Of several aggregates each is kept on its own; a value that was reached is NULL, and a row without values goes.
+  * Several aggregates are kept independently: a value that was reached is NULL, and a row without values is dropped.
   */
 final private[views] class Extremes(query: ViewQuery, protected val panes: Panes) extends WindowForm {
   private val names = new FreshNames(query.groups.map(_.name) ++ Seq("New", "Prev"))
@@ -21,8 +22,8 @@ final private[views] class Extremes(query: ViewQuery, protected val panes: Panes
   protected def initializeHelper(part: String): Seq[String] = newest(part)
 
   /** Has the newest pane not reached this value? */
-  private def stands(k: Kept) = {
-    val below = if (k.kind == Kept.Max) "<" else ">"
+  private def stands(k: HelperColumn) = {
+    val below = if (k.kind == HelperColumn.Max) "<" else ">"
     s"coalesce(New.${k.text} $below Prev.${k.text}, Prev.${k.text} IS NOT NULL)"
   }
 
@@ -33,7 +34,8 @@ final private[views] class Extremes(query: ViewQuery, protected val panes: Panes
       case Vector(only) => Seq(s"Prev.${only.text}")
       case several      => several.map(k => s"CASE WHEN ${stands(k)} THEN Prev.${k.text} END AS ${k.text}")
     }
-    // A group that the newest pane does not have keeps all its rows: they may be all that tells of it.
+    // A group without rows in the newest pane keeps all its rows, because a row may be needed only to show that the group
+    // is in the window.
     val kept = s"New.$age IS NULL" +: aggregates.columns.map(stands)
     Seq("WITH New AS (") ++ newest(part).map("  " + _) ++ Seq(")") ++
       select(panes.groups ++ aggregates.columns.map(_.text) :+ age) ++ Seq("FROM New", "UNION ALL") ++
@@ -45,7 +47,7 @@ final private[views] class Extremes(query: ViewQuery, protected val panes: Panes
       )
   }
 
-  /** From the panes themselves, because a window is complete when all of them are there. */
+  /** Reads all panes of the window, so that the view starts only when a whole window exists. */
   protected def initializeView(part: String): Seq[String] =
     panes.merging(output, Seq(s"FROM ${panes.whole(part)}", s"WHERE $age = 0"))
 

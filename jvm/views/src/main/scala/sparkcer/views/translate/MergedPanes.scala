@@ -2,8 +2,8 @@ package sparkcer.views.translate
 
 import Translate.select
 
-/** The helper has the aggregates of each pane, and the view merges those of its window (View5 of the paper). An update
-  * reads a row of each group for each pane of the window.
+/** The form for all other aggregates. The helper view has the aggregates of each pane, and the view merges the panes of
+  * its window, like View5 of the ViewDF paper. An update reads one row for each group and pane of the window.
   */
 final private[views] class MergedPanes(query: ViewQuery, protected val panes: Panes) extends WindowForm {
   private val aggregates = new Aggregates(query, new FreshNames(query.groups.map(_.name)), needsValues = false)

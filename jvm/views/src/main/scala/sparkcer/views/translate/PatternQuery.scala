@@ -5,29 +5,30 @@ import org.apache.spark.sql.types.{DataType, DecimalType}
 
 import sparkcer.views.statement.{SqlSpan, SqlToken}
 
-/** A pattern over the rows of each group, one row in each part (Section 5.1), as a state machine in a helper view
-  * (Algorithms 1 and 2) and the view itself, which reads off the accepting state (Algorithm 3).
+/** Translates a pattern over the rows of each group, with one row in each part (Section 5.1 of ViewDF). A helper view
+  * has the runs of a state machine (Algorithms 1 and 2), and the view reads the runs in the accepting state (Algorithm
+  * 3).
   *
-  * A run in state k has bound the first k variables. A row of its group takes the self edge of a `+` variable if it
-  * can, else the edge to the next variable, else it is tried as the start of a new run; a run without a row in a part
-  * ends. The conditions of a variable stand on every edge that binds it.
+  * A run in state k has bound the first k variables. For a row of its group there are three possibilities, in this
+  * order: it stays at a `+` variable, it goes to the next variable, or it is tried as the start of a new run. A run
+  * ends if a part has no row of its group. Every edge that binds a variable has the conditions of this variable.
   */
 final private[views] class PatternQuery(query: ViewQuery) {
   import PatternQuery._
   import Translate.select
 
-  private val variables: Vector[Variable] = {
+  private val variables: Vector[PatternVariable] = {
     val parts = SqlToken.split(query.pattern.get)(_.text == ",")
     val found = parts.map(p =>
       SqlToken.of(p) match {
-        case Vector(v) if v.isName                           => Variable(v.name, plus = false, p)
-        case Vector(v, plus) if v.isName && plus.text == "+" => Variable(v.name, plus = true, p)
-        case _ => p.fail("expected a variable such as a or a+ : PATTERN [a, b, c+].")
+        case Vector(v) if v.isName                           => PatternVariable(v.name, plus = false, p)
+        case Vector(v, plus) if v.isName && plus.text == "+" => PatternVariable(v.name, plus = true, p)
+        case _                                               => p.fail("CER_SYNTAX.VIEW_VARIABLE")
       }
     )
     found.zipWithIndex.foreach { case (v, i) =>
       if (found.take(i).exists(w => ViewQuery.same(w.name, v.name)))
-        v.span.fail(s"the variable ${v.name} stands here twice; give each place its own name.")
+        v.span.fail("CER_SYNTAX.VIEW_VARIABLE_TWICE", "name" -> v.name)
     }
     found
   }
@@ -38,51 +39,47 @@ final private[views] class PatternQuery(query: ViewQuery) {
   private val next = names.fresh("next_state")
   private val starts = names.fresh("starts")
 
-  /** Columns of earlier variables that conditions of later ones need. */
-  private var carried = Vector.empty[Carried]
+  /** Columns of earlier variables that the conditions of later variables need. */
+  private var carried = Vector.empty[CarriedColumn]
 
-  private val conditions: Vector[Condition] =
-    query.where.fold(Vector.empty[Condition])(w => conjuncts(w).map(condition))
+  private val conditions: Vector[EdgeCondition] =
+    query.where.fold(Vector.empty[EdgeCondition])(w => conjuncts(w).map(condition))
 
-  private def condition(span: SqlSpan): Condition = {
+  private def condition(span: SqlSpan): EdgeCondition = {
     val e = new SqlExpression(span)
-    if (e.aggregates.nonEmpty) span.fail("WHERE is about single rows; conditions on aggregates stand in HAVING.")
+    if (e.aggregates.nonEmpty) span.fail("CER_SYNTAX.VIEW_AGGREGATE_IN_WHERE")
     val mentioned = e.attributes.map(a => variableOf(a) -> a)
-    if (mentioned.isEmpty) span.fail(s"this condition is about no variable of the pattern ($shownVariables).")
+    if (mentioned.isEmpty) span.fail("CER_SYNTAX.VIEW_CONDITION", "variables" -> shownVariables)
     val last = mentioned.map(_._1).max
     val edits = mentioned.map { case (v, a) =>
       val path = a.path.tail.map(quoteIfNeeded)
       if (v == last) a.span -> ("New" +: path).mkString(".")
       else a.span -> (s"Prev.${quoteIfNeeded(carry(v, a).name)}" +: path.tail).mkString(".")
     }
-    Condition(last, e.edited(edits), mentioned.forall(_._1 == last))
+    EdgeCondition(last, e.edited(edits), mentioned.forall(_._1 == last))
   }
 
   private def shownVariables = variables.map(_.name).mkString(", ")
 
-  private def variableOf(a: SqlExpression.Attribute): Int = {
+  private def variableOf(a: SqlExpression.ColumnReference): Int = {
     val i = variables.indexWhere(v => ViewQuery.same(v.name, a.path.head))
     if (i < 0 || a.path.length < 2) {
-      val hint =
-        if (query.isColumn(a.path)) s"write which row is meant, such as ${variables.head.name}.${a.span.text}"
-        else s"the pattern's variables are $shownVariables"
-      a.span.fail(s"'${a.span.text}' is no column of a variable: $hint.", "CER_UNKNOWN_VARIABLE")
+      val column = "column" -> a.span.text
+      if (query.isColumn(a.path))
+        a.span.fail("CER_UNKNOWN_VARIABLE.VIEW_WHICH_ROW", column, "variable" -> variables.head.name)
+      else a.span.fail("CER_UNKNOWN_VARIABLE.VIEW_PATTERN", column, "variables" -> shownVariables)
     }
     query.checkColumn(a.copy(path = a.path.tail))
     i
   }
 
-  private def carry(variable: Int, a: SqlExpression.Attribute): Carried = {
+  private def carry(variable: Int, a: SqlExpression.ColumnReference): CarriedColumn = {
     val v = variables(variable)
-    if (v.plus)
-      a.span.fail(
-        s"${v.name}+ can stand for several rows, so a later variable cannot be compared with it; compare with a variable without +.",
-        "CER_UNSUPPORTED"
-      )
+    if (v.plus) a.span.fail("CER_UNSUPPORTED.VIEW_PLUS", "variable" -> v.name)
     val field = query.source.schema.fields.find(f => ViewQuery.same(f.name, a.path(1))).get
     carried.find(c => c.variable == variable && c.column == field.name).getOrElse {
       val name = names.fresh(s"${v.name}_${field.name}")
-      val made = Carried(name, names.fresh(s"new_$name"), variable, field.name, field.dataType)
+      val made = CarriedColumn(name, names.fresh(s"new_$name"), variable, field.name, field.dataType)
       carried = carried :+ made
       made
     }
@@ -97,7 +94,7 @@ final private[views] class PatternQuery(query: ViewQuery) {
   private def all(conditions: Seq[String]): String =
     if (conditions.length == 1) conditions.head else conditions.map(c => s"($c)").mkString(" AND ")
 
-  /** A row that no variable can bind by its own columns takes part in nothing. */
+  /** A condition that every row meets that some variable can bind. Other rows are left out. */
   private def anywhere: Option[String] = {
     val own = variables.indices.map(v => conditions.filter(c => c.variable == v && c.own).map(_.text).distinct)
     if (own.exists(_.isEmpty)) None
@@ -114,41 +111,42 @@ final private[views] class PatternQuery(query: ViewQuery) {
   private def ofNew(e: SqlExpression): String =
     e.edited(e.attributes.map(a => a.span -> s"New.${a.span.text}"))
 
-  private val columns: Vector[Column] = aggregates.columns.map { k =>
+  private val columns: Vector[RunColumn] = aggregates.columns.map { k =>
     val prev = k.text
     k.kind match {
-      case Kept.Rows => Column(k.name, "1L", None, _ => s"$prev + 1")
-      case kind      =>
+      case HelperColumn.Rows => RunColumn(k.name, "1L", None, _ => s"$prev + 1")
+      case kind              =>
         val value = ofNew(k.argument.get)
         kind match {
-          case Kept.Values =>
-            Column(
+          case HelperColumn.Values =>
+            RunColumn(
               k.name,
               s"CASE WHEN $value IS NULL THEN 0L ELSE 1L END",
               Some(names.fresh(s"new_${k.name}")),
               now => s"$prev + $now"
             )
-          case Kept.Sum =>
+          case HelperColumn.Sum =>
             val first = s"CAST($value AS ${sumType(k).sql})"
             val fresh = names.fresh(s"new_${k.name}")
-            // NULL is no summand, as in sum().
+            // NULL is left out, as in sum().
             def sum(now: String) = s"coalesce($prev + $now, $prev, $now)"
-            Column(
+            RunColumn(
               k.name,
               first,
               Some(fresh),
               now => if (isDecimal(k)) s"CAST(${sum(now)} AS ${sumType(k).sql})" else sum(now)
             )
-          case Kept.Min => Column(k.name, value, Some(names.fresh(s"new_${k.name}")), now => s"least($prev, $now)")
-          case _        => Column(k.name, value, Some(names.fresh(s"new_${k.name}")), now => s"greatest($prev, $now)")
+          case HelperColumn.Min =>
+            RunColumn(k.name, value, Some(names.fresh(s"new_${k.name}")), now => s"least($prev, $now)")
+          case _ => RunColumn(k.name, value, Some(names.fresh(s"new_${k.name}")), now => s"greatest($prev, $now)")
         }
     }
   }
 
-  private def isDecimal(k: Kept) = sumType(k).isInstanceOf[DecimalType]
+  private def isDecimal(k: HelperColumn) = sumType(k).isInstanceOf[DecimalType]
 
-  /** One digit less than Spark's widest, so that adding two does not cost a digit of the scale. */
-  private def sumType(k: Kept): DataType =
+  /** One digit less than the widest DECIMAL of Spark, so that the sum of two keeps its scale. */
+  private def sumType(k: HelperColumn): DataType =
     if (k.wide) DecimalType(37, 0)
     else
       SqlExpression.dataType(s"sum(${k.argument.get.span.text})", query.source.schema, k.argument.get.span) match {
@@ -164,7 +162,7 @@ final private[views] class PatternQuery(query: ViewQuery) {
         s"1 AS $state"
     ) ++ Seq(s"FROM ${query.sourceText}[$part] AS New", s"WHERE ${edge(0)}")
 
-  /** The inner query decides where each run goes, the outer one brings its columns there. */
+  /** The inner query computes the next state of each run, and the outer query its columns in that state. */
   private def update(part: String): Seq[String] = {
     val edges = variables.indices.flatMap { k =>
       val stay = if (variables(k).plus) Seq(when(k + 1, edge(k), k + 1)) else Nil
@@ -222,20 +220,32 @@ final private[views] class PatternQuery(query: ViewQuery) {
 }
 
 private[views] object PatternQuery {
-  final private case class Variable(name: String, plus: Boolean, span: SqlSpan)
+  final private case class PatternVariable(name: String, plus: Boolean, span: SqlSpan)
 
-  /** A conjunct of WHERE, about the row that `variable` binds; `own` if it is about that row alone. */
-  final private case class Condition(variable: Int, text: String, own: Boolean)
+  /** A conjunct of WHERE. It is on the edges that bind `variable`, and `own` if it names no other variable. */
+  final private case class EdgeCondition(variable: Int, text: String, own: Boolean)
 
-  /** A helper column: its value at the start of a run, what the new row's value is called, and what the column becomes
-    * with it.
+  /** A column of the helper view.
+    *
+    * @param first
+    *   its value at the start of a run
+    * @param fresh
+    *   the name of the value of the new row, if it needs one
+    * @param step
+    *   its next value, from the value of the new row
     */
-  final private case class Column(name: String, first: String, fresh: Option[String], step: String => String) {
+  final private case class RunColumn(name: String, first: String, fresh: Option[String], step: String => String) {
     def text: String = quoteIfNeeded(name)
   }
 
-  /** A column of a variable that the helper keeps for later conditions. */
-  final private case class Carried(name: String, fresh: String, variable: Int, column: String, dataType: DataType) {
+  /** A column of a variable that the helper view keeps for conditions of later variables. */
+  final private case class CarriedColumn(
+      name: String,
+      fresh: String,
+      variable: Int,
+      column: String,
+      dataType: DataType
+  ) {
     def text: String = quoteIfNeeded(name)
     def freshText: String = quoteIfNeeded(fresh)
     def ofNew: String = s"New.${quoteIfNeeded(column)}"
@@ -243,7 +253,9 @@ private[views] object PatternQuery {
 
   def apply(query: ViewQuery): Seq[String] = new PatternQuery(query).statements
 
-  /** The parts that AND joins, also inside parentheses around several of them. BETWEEN has an AND of its own. */
+  /** The conditions that AND connects, also inside parentheses around several of them. The AND of BETWEEN does not
+    * count.
+    */
   private def conjuncts(span: SqlSpan): Vector[SqlSpan] = {
     val tokens = SqlToken.of(span)
     val outer = SqlToken.outer(tokens)
@@ -261,7 +273,7 @@ private[views] object PatternQuery {
     }
   }
 
-  /** Is the last token what closes the first? */
+  /** Does the last token close the first? */
   private def encloses(tokens: Vector[SqlToken]): Boolean = {
     val depths = tokens.scanLeft(0)((d, t) => if (t.opens) d + 1 else if (t.closes) d - 1 else d).tail
     depths.init.forall(_ > 0) && depths.last == 0

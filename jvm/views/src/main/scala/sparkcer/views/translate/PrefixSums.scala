@@ -4,12 +4,13 @@ import org.apache.spark.sql.types.{DataType, DecimalType, LongType}
 
 import Translate.select
 
-/** Sums, counts and averages of exact types: the helper has them since a group appeared, and the view takes the
-  * difference between two panes, whatever lies between (View6 of the paper).
+/** The form for sums, counts and averages of exact types. The helper view has the sums since the group appeared, and
+  * the view subtracts the sums of one pane from those of another, like View6 of the ViewDF paper. The cost of an update
+  * does not depend on the window.
   *
-  * A group that is not seen for a whole window leaves the prefix sums, and begins anew when it returns. So that a later
-  * window subtracts nothing of its former life, the helper counts the panes of this one (`age`): what lies a window
-  * back belongs to it if it is that old.
+  * A group without rows for a whole window is dropped from the sums, and starts from zero when it comes back. A window
+  * must not subtract sums from before the group was dropped. So the helper view counts the panes since the group
+  * appeared (`age`): the pane before the window belongs to the same sums if the group is old enough.
   */
 final private[views] class PrefixSums(query: ViewQuery, protected val panes: Panes) extends WindowForm {
   private val names = new FreshNames(query.groups.map(_.name) ++ Seq("Cur", "Old"))
@@ -20,9 +21,9 @@ final private[views] class PrefixSums(query: ViewQuery, protected val panes: Pan
   private val idle = names.fresh("idle")
   private val lives = panes.groups.nonEmpty
 
-  /** The type of a cumulated sum. It holds what no group lives to see: of INT, four billion rows of the largest. */
-  private def cumulated(k: Kept): DataType =
-    if (k.kind != Kept.Sum) LongType
+  /** The type of a sum over all panes. It is wide enough: a BIGINT holds the sum of four billion of the largest INT. */
+  private def cumulated(k: HelperColumn): DataType =
+    if (k.kind != HelperColumn.Sum) LongType
     else
       SqlExpression.dataType(k.argument.get.span.text, query.source.schema, k.argument.get.span) match {
         case d: DecimalType => DecimalType(37, d.scale)
@@ -30,25 +31,26 @@ final private[views] class PrefixSums(query: ViewQuery, protected val panes: Pan
         case _              => LongType
       }
 
-  private def stored(k: Kept, value: String): String = cumulated(k) match {
+  private def stored(k: HelperColumn, value: String): String = cumulated(k) match {
     case LongType => value
     case other    => s"CAST($value AS ${other.sql})"
   }
 
   private def onePane(part: String): Seq[String] =
     select(panes.groups ++ aggregates.columns.map { k =>
-      val value = if (k.kind == Kept.Sum) s"coalesce(${panes.aggregate(k)}, 0)" else panes.aggregate(k)
+      val value = if (k.kind == HelperColumn.Sum) s"coalesce(${panes.aggregate(k)}, 0)" else panes.aggregate(k)
       s"${stored(k, value)} AS ${k.text}"
     } ++ ages("0", "0")) ++ panes.from(part) ++ panes.groupBy
 
-  /** A pane's rows as if each were one. They need no aggregation of their own, but their sums must be of a fast type.
+  /** The rows of a pane, without an aggregation of their own: they are added to the sums directly. This is faster only
+    * if all sums are BIGINT.
     */
   private def rows(part: String): Seq[String] =
     select(panes.groups ++ aggregates.columns.map { k =>
       val value = k.kind match {
-        case Kept.Rows => "1L"
-        case Kept.Sum  => s"CAST(coalesce(${k.argument.get.span.text}, 0) AS BIGINT)"
-        case _         => s"CASE WHEN ${k.argument.get.span.text} IS NULL THEN 0L ELSE 1L END"
+        case HelperColumn.Rows => "1L"
+        case HelperColumn.Sum  => s"CAST(coalesce(${k.argument.get.span.text}, 0) AS BIGINT)"
+        case _                 => s"CASE WHEN ${k.argument.get.span.text} IS NULL THEN 0L ELSE 1L END"
       }
       s"$value AS ${k.text}"
     } ++ ages("0", "0")) ++ panes.from(part)

@@ -4,22 +4,22 @@ import org.apache.spark.sql.types.StructType
 
 import sparkcer.Cer
 
-/** What a translation knows of a table or a view: its columns, and the length of its parts in seconds. */
-final case class Source(schema: StructType, length: Long)
+/** A table or view that is read: its columns, and the length of its parts in seconds. */
+final case class SourceTable(schema: StructType, length: Long)
 
-/** Views that are defined by a query, as statements that keep them up to date part by part (Section 5 of ViewDF): a
-  * pattern becomes a state machine in a helper view, a sliding window becomes partial aggregates or prefix sums in a
-  * helper view. Only text goes in and comes out; Spark's active session is asked for the types of expressions.
+/** Translates a view that is defined by a query to statements with INITIALIZE and UPDATE (Section 5 of ViewDF). The
+  * helper view of a pattern has a state machine, and that of a sliding window has partial aggregates or prefix sums.
+  * The translation is from text to text. Only the types of expressions are looked up in the active session.
   */
 object Translate {
 
-  /** The statements, each after those that it reads, the view itself last. */
-  def apply(statement: String, sources: String => Option[Source]): Seq[String] = Cer.inWords {
+  /** The statements, sources first. The last one is the view itself. */
+  def apply(statement: String, sources: String => Option[SourceTable]): Seq[String] = Cer.inWords {
     val query = ViewQuery(statement, sources)
     if (query.pattern.isDefined) PatternQuery(query) else WindowQuery(query)
   }
 
-  /** The text of a statement. The queries, as lines, are given the subscript of the part that they make. */
+  /** The text of a statement. The functions get the name of the subscript, and return the lines of the query. */
   private[views] def viewDF(
       name: String,
       length: Long,
@@ -33,10 +33,10 @@ object Translate {
 
   private val Width = 100
 
-  /** SELECT on one line, or with a line for each item if that would be long. */
+  /** SELECT on one line, or with a line for each item if one line would be long. */
   private[views] def select(items: Seq[String]): Seq[String] = selectLines(items.map(Seq(_)))
 
-  /** Items of several lines each. */
+  /** The same for items that have several lines. */
   private[views] def selectLines(items: Seq[Seq[String]]): Seq[String] = {
     val short = s"SELECT ${items.map(_.mkString(" ")).mkString(", ")}"
     if (short.length <= Width) Seq(short)

@@ -1,38 +1,23 @@
 package sparkcer.views.translate
 
-/** Aggregates over a sliding or hopping window (Section 5.2), over *panes*: the longest stretches of which both window
-  * and slide are made. A helper view has what is kept of each pane, in one of three forms:
+/** Translates aggregates over a sliding or hopping window (Section 5.2 of ViewDF). The helper view is over *panes*: a
+  * pane is the longest stretch of time of which both the window and the slide are multiples. The helper view has one of
+  * three forms:
   *
-  *   - sums, counts and averages of exact types are *subtractable*, see [[PrefixSums]];
-  *   - `max` and `min` alone need only those panes that can still be the largest or the smallest, see [[Extremes]];
-  *   - anything else is *distributive*, see [[MergedPanes]].
+  *   - [[PrefixSums]], if all aggregates can be subtracted: sums, counts and averages of exact types
+  *   - [[Extremes]], if all aggregates are `max` or `min`
+  *   - [[MergedPanes]], for anything else
   */
 private[views] object WindowQuery {
-  def apply(query: ViewQuery): Seq[String] = {
+  def apply(query: ViewQuery): Seq[String] = form(query).statements
+
+  def form(query: ViewQuery): WindowForm = {
     val panes = new Panes(query)
     val calls = new Aggregates(query, new FreshNames(Nil), needsValues = false).calls
-    val form =
-      if (panes.wide == 1) new MergedPanes(query, panes)
-      else if (calls.forall(_.subtractable)) new PrefixSums(query, panes)
-      else if (calls.forall(_.extreme)) new Extremes(query, panes)
-      else new MergedPanes(query, panes)
-    if (calls.isEmpty)
-      query.window.get.fail("a window needs an aggregate: count, sum, avg, min or max in SELECT.")
-    form.statements
+    if (calls.isEmpty) query.window.get.fail("CER_SYNTAX.VIEW_NO_AGGREGATE")
+    else if (panes.wide == 1) new MergedPanes(query, panes)
+    else if (calls.forall(_.subtractable)) new PrefixSums(query, panes)
+    else if (calls.forall(_.extreme)) new Extremes(query, panes)
+    else new MergedPanes(query, panes)
   }
-}
-
-/** How a window's aggregates are kept: the queries of the helper view and of the view itself. */
-private[views] trait WindowForm {
-  protected def panes: Panes
-
-  protected def initializeHelper(part: String): Seq[String]
-  protected def updateHelper(part: String): Seq[String]
-  protected def initializeView(part: String): Seq[String]
-  protected def updateView(part: String): Seq[String]
-
-  def statements: Seq[String] = Seq(
-    Translate.viewDF(panes.helper, panes.pane, initializeHelper, updateHelper),
-    Translate.viewDF(panes.view, panes.slide, initializeView, updateView)
-  )
 }

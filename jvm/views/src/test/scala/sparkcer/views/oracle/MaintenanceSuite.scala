@@ -9,7 +9,7 @@ import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.Views
 import sparkcer.views.testkit.Network
 
-/** After any appends, late ones too, every part of every view is what a naive query over all rows gives. */
+/** After any appends, also late ones, every part of every view is the result of a naive query over all rows. */
 final class MaintenanceSuite extends SparkSuite {
   import Network._
 
@@ -29,7 +29,7 @@ final class MaintenanceSuite extends SparkSuite {
 
   private type Loss = (Long, String, Int)
 
-  /** Each view's rows by part, by definition. */
+  /** The rows of each view by part, computed from the definition. */
   private def naive(all: Seq[Loss], first: Long, last: Long): Map[String, Map[Long, Seq[String]]] = {
     val high = all.filter(_._3 > 10).groupBy(r => (r._1, r._2)).map { case (k, rows) => k -> rows.map(_._3) }
     def run(minute: Long, src: String): Option[(Int, Int)] =
@@ -53,7 +53,7 @@ final class MaintenanceSuite extends SparkSuite {
     )
   }
 
-  /** One row for each source and minute: the helper of the paper joins row by row. */
+  /** There is one row for each source and minute, as the helper view of the ViewDF paper needs. */
   private def check(v: Views, all: Seq[Loss], first: Long, last: Long): Unit =
     naive(all, first, last).foreach { case (name, parts) =>
       val found =
@@ -112,7 +112,7 @@ final class MaintenanceSuite extends SparkSuite {
       told(v.maintain()),
       Seq("A[7] initialized", "B[2] initialized", "B[3] initialized") ++ (4 to 9).map(n => s"B[$n] updated")
     )
-    // Something is still missing for the next ones.
+    // The next parts wait for a source.
     val text = v.explain()
     assert(text.contains(s"  next: ${Begin + 8} (2015-01-01 00:08:00Z) by UPDATE, waits for N[${Begin + 8}]"), text)
     assert(text.contains(s"  next: ${Begin + 10} (2015-01-01 00:10:00Z) by UPDATE, waits for M[${Begin + 10}]"), text)
@@ -130,7 +130,7 @@ final class MaintenanceSuite extends SparkSuite {
     v.append("M", rows(spark, (1, "x", 20)))
     val text = v.explain()
     assert(text.contains(s"  stale: ${Begin + 1} because M[${Begin + 1}] changed"), text)
-    assert(text.contains(s"  perhaps stale, as soon as these are computed: ${Begin + 2}..${Begin + 3}"), text)
+    assert(text.contains(s"  stale if these change: ${Begin + 2}..${Begin + 3}"), text)
     assert(text.contains(s"waits for M[${Begin + 4}..${Begin + 59}]"), text)
     assertEquals(
       v.diagram("mermaid"),

@@ -9,9 +9,9 @@ import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.testkit.{MadeRows, PartWorld}
 import sparkcer.views.translate.Translate
 
-/** A pattern as a view, and the same pattern as CEQL: contiguous, SELECT MAX, partitioned by the group. They agree
-  * where each group has one row in each part, and a row can be bound in one way only: all variables have the same
-  * condition and the last has a `+`, or no two conditions can hold of one row.
+/** A pattern as a view, and the same pattern as CEQL, with `:`, SELECT MAX and PARTITION BY the group. Both find the
+  * same if each group has one row in each part, and if a row can be bound in only one way: all variables have the same
+  * condition and the last has a `+`, or no row meets two conditions.
   */
 class PatternCeqlSuite extends SparkSuite {
   private case class Found(part: Long, g: String, h: Int, count: Long, sum: Option[Long])
@@ -22,7 +22,7 @@ class PatternCeqlSuite extends SparkSuite {
   }
 
   private def view(variables: Seq[Variable], parts: Map[Long, Seq[Row]]): Set[Found] = {
-    val world = new PartWorld(spark, MadeRows.Length)
+    val world = new PartWorld(MadeRows.Length)
     world.table("M", MadeRows.Schema, parts)
     Translate(
       s"""CREATE VIEW V AS SELECT g, h, count(*) AS ct, sum(loss) AS s FROM M PATTERN [${variables
@@ -61,7 +61,7 @@ class PatternCeqlSuite extends SparkSuite {
     test(s"the same runs by both ($seed)") {
       val rng = new Random(seed)
       val length = 1 + rng.nextInt(4)
-      // One condition for all, or the values cut into as many stretches as there are variables.
+      // All variables have the same condition, or each has its own range of values.
       val variables =
         if (seed % 2 == 0) Seq.tabulate(length)(i => Variable(s"v$i", plus = i == length - 1, "loss > 8"))
         else {
@@ -70,7 +70,7 @@ class PatternCeqlSuite extends SparkSuite {
             Variable(s"v$i", rng.nextBoolean(), s"loss BETWEEN ${cuts(i)} AND ${cuts(i + 1) - 1}")
           )
         }
-      val parts = known(MadeRows.parts(rng, 40, most = 1, silent = 0))
+      val parts = known(MadeRows.parts(rng, 40, most = 1, idle = 0))
       val byView = view(variables, parts)
       assert(byView.nonEmpty)
       assertEquals(byView, ceql(variables, parts))

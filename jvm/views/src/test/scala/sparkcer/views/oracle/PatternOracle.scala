@@ -2,8 +2,8 @@ package sparkcer.views.oracle
 
 import org.apache.spark.sql.Row
 
-/** What a pattern finds in one group, by the definition: a run takes rows greedily, and a row that does not fit begins
-  * a new one. Conditions are functions of the rows bound so far and the row in question.
+/** The matches of a pattern in one group, by definition: a run takes rows greedily, and a row that does not fit is
+  * tried as the start of a new run. A condition is a function of the rows that are bound so far and of the new row.
   */
 final case class PatternOracle(variables: Vector[PatternOracle.Variable]) {
   private case class Run(state: Int, rows: Vector[Row], bound: Map[Int, Row])

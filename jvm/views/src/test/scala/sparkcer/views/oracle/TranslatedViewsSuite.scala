@@ -11,8 +11,8 @@ import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.Views
 import sparkcer.views.testkit.MadeRows
 
-/** Translated views through the maintainer: whatever the order in which rows come, each part of each view is what the
-  * plain query gives over all rows that are there.
+/** Translated views with the maintainer. In whatever order rows arrive, each part of each view is the result of the
+  * plain query over all rows that have arrived.
   */
 class TranslatedViewsSuite extends SparkSuite {
   private val Grouped = "GROUP BY g, h"
@@ -53,8 +53,8 @@ class TranslatedViewsSuite extends SparkSuite {
         "CREATE VIEW View1 AS SELECT g, h, count(*) AS ct, sum(loss) AS s FROM M PATTERN [a, b+] WHERE a.loss > 10 AND b.loss > 10 " +
           (Grouped +: windows.map(_.text)).mkString("; ")
       )
-      val all = MadeRows.parts(rng, 8, most = 1, silent = 0.1).toVector.flatMap { case (p, rows) => rows.map(p -> _) }
-      // The first part whole, then the others mixed up.
+      val all = MadeRows.parts(rng, 8, most = 1, idle = 0.1).toVector.flatMap { case (p, rows) => rows.map(p -> _) }
+      // All rows of the first part, and then the others in random order.
       val (first, others) = all.partition(_._1 == MadeRows.First)
       val batches = first +: rng.shuffle(others).grouped(others.length / 3 + 1).toVector
       var there = Vector.empty[(Long, Row)]

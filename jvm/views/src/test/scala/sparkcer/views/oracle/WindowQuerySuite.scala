@@ -3,33 +3,31 @@ package sparkcer.views.oracle
 import scala.util.Random
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{LongType, StructField, StructType}
 
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.testkit.{MadeRows, PartWorld}
-import sparkcer.views.translate.Translate
+import sparkcer.views.translate.{Extremes, MergedPanes, PrefixSums, Translate, ViewQuery, WindowForm, WindowQuery}
 
-/** Windows against the plain query over the window's rows, part by part. */
+/** Windows against the plain query over the rows of each window. */
 class WindowQuerySuite extends SparkSuite {
-  private case class Case(select: String, window: Long, slide: Long, rest: String, form: String)
+  private case class Case(select: String, window: Long, slide: Long, rest: String, form: Class[_ <: WindowForm])
 
   private val Exact =
     "g, h, count(*) AS ct, count(loss) AS n, sum(loss) AS s, avg(loss) AS m, sum(dec) AS p, avg(dec) AS q"
   private val Grouped = "GROUP BY g, h"
 
-  private val Merged = "merged panes"
-  private val Sums = "prefix sums"
-  private val Extremes = "extremes"
-
-  private def formOf(helper: String): String =
-    if (helper.contains("WITH New")) Extremes else if (helper.contains("UNION ALL")) Sums else Merged
+  private val Merged = classOf[MergedPanes]
+  private val Sums = classOf[PrefixSums]
+  private val Largest = classOf[Extremes]
 
   private val cases = Seq(
-    Case("g, h, max(loss) AS m", 4, 1, Grouped, Extremes),
-    Case("g, h, max(loss) AS m, min(loss) AS l, max(d) AS t, min(dec) AS n", 6, 1, Grouped, Extremes),
-    Case("h, min(g) AS first, max(g) AS last", 5, 1, "GROUP BY h", Extremes),
-    Case("g, h, max(loss) AS m, min(d) AS l", 6, 4, Grouped, Extremes),
-    Case("max(loss) AS m, min(d) AS l", 4, 1, "WHERE loss > 20", Extremes),
-    Case("g, max(loss) AS s", 5, 1, "WHERE h = 1 GROUP BY g HAVING s > 15 AND min(loss) < 9", Extremes),
+    Case("g, h, max(loss) AS m", 4, 1, Grouped, Largest),
+    Case("g, h, max(loss) AS m, min(loss) AS l, max(d) AS t, min(dec) AS n", 6, 1, Grouped, Largest),
+    Case("h, min(g) AS first, max(g) AS last", 5, 1, "GROUP BY h", Largest),
+    Case("g, h, max(loss) AS m, min(d) AS l", 6, 4, Grouped, Largest),
+    Case("max(loss) AS m, min(d) AS l", 4, 1, "WHERE loss > 20", Largest),
+    Case("g, max(loss) AS s", 5, 1, "WHERE h = 1 GROUP BY g HAVING s > 15 AND min(loss) < 9", Largest),
     Case("g, h, sum(loss) AS s", 4, 1, Grouped, Sums),
     Case(Exact, 5, 1, Grouped, Sums),
     Case(Exact, 6, 2, Grouped, Sums),
@@ -58,27 +56,41 @@ class WindowQuerySuite extends SparkSuite {
       // The sums of big over all parts do not fit into a BIGINT, those of a window do.
       val many = c.slide > 1 || c.rest.contains("HAVING")
       val parts = MadeRows.parts(new Random(seed), if (many) 28 else 18, most = 2)
-      val world = new PartWorld(spark, MadeRows.Length)
+      val world = new PartWorld(MadeRows.Length)
       world.table("M", MadeRows.Schema, parts)
       val slide = if (c.slide == 1) "" else s" SLIDE ${c.slide} minutes"
-      val made =
-        Translate(
-          s"CREATE VIEW V AS SELECT ${c.select} FROM M [WINDOW ${c.window} minutes$slide] ${c.rest}",
-          world.source
-        )
-      assertEquals(formOf(made.head), c.form)
-      made.foreach(world.run)
+      val statement = s"CREATE VIEW V AS SELECT ${c.select} FROM M [WINDOW ${c.window} minutes$slide] ${c.rest}"
+      assert(c.form.isInstance(WindowQuery.form(ViewQuery(statement, world.source))))
+      Translate(statement, world.source).foreach(world.run)
       val found = world.parts("V")
       assert(found.size > 4, "too few windows")
-      for ((part, rows) <- found) {
-        val last = (part + 1) * c.slide - 1
-        val inside = (last - c.window + 1 to last).flatMap(parts)
-        spark.createDataFrame(java.util.Arrays.asList(inside: _*), MadeRows.Schema).createOrReplaceTempView("M")
-        val naive = spark.sql(s"SELECT ${c.select} FROM M ${c.rest}").collect().toSeq
-        assertEquals(rows.map(rounded).sorted, naive.map(rounded).sorted, s"part $part")
-      }
+      val expected = naive(
+        c,
+        found.keys.map { part =>
+          val last = (part + 1) * c.slide - 1
+          part -> (last - c.window + 1 to last).flatMap(parts)
+        }.toMap
+      )
+      found.foreach { case (part, rows) => assertEquals(rows.map(rounded).sorted, expected(part), s"part $part") }
       assert(found.values.exists(_.nonEmpty))
     }
+
+  /** The plain query over the rows of each window. All windows are in one query, grouped by their part as well. */
+  private def naive(c: Case, windows: Map[Long, Seq[Row]]): Map[Long, Seq[String]] = {
+    val schema = StructType(StructField("part", LongType) +: MadeRows.Schema.fields)
+    val rows = for ((part, inside) <- windows.toSeq; row <- inside) yield Row.fromSeq(part +: row.toSeq)
+    PartWorld.frame(rows, schema).createOrReplaceTempView("windows")
+    val byPart =
+      if (c.rest.contains("GROUP BY")) c.rest.replace("GROUP BY", "GROUP BY part,") else s"${c.rest} GROUP BY part"
+    val found = PartWorld.spark
+      .sql(s"SELECT part, ${c.select} FROM windows $byPart")
+      .collect()
+      .toSeq
+      .groupMap(_.getLong(0))(r => rounded(Row.fromSeq(r.toSeq.tail)))
+    // Without rows that meet WHERE, the plain query has one row, or none if it has GROUP BY.
+    val empty = PartWorld.spark.sql(s"SELECT ${c.select} FROM (SELECT * FROM windows LIMIT 0) ${c.rest}").collect()
+    windows.keys.map(part => part -> found.getOrElse(part, empty.toSeq.map(rounded)).sorted).toMap
+  }
 
   /** Averages of BIGINT are exact here and rounded in Spark. */
   private def rounded(row: Row): String = row.toSeq
@@ -89,13 +101,13 @@ class WindowQuerySuite extends SparkSuite {
     .mkString(", ")
 
   test("the types are those of the plain query") {
-    val world = new PartWorld(spark, MadeRows.Length)
+    val world = new PartWorld(MadeRows.Length)
     world.table("M", MadeRows.Schema, MadeRows.parts(new Random(1), 12, most = 2))
     spark.createDataFrame(java.util.List.of[Row](), MadeRows.Schema).createOrReplaceTempView("M")
     for (more <- Seq("", ", max(dec) AS top")) {
       val select = "g, count(*) AS ct, sum(loss) AS a, sum(big) AS b, sum(dec) AS c, avg(loss) AS e, avg(dec) AS f"
       val made = Translate(s"CREATE VIEW V AS SELECT $select$more FROM M [WINDOW 3 minutes] GROUP BY g", world.source)
-      val again = new PartWorld(spark, MadeRows.Length)
+      val again = new PartWorld(MadeRows.Length)
       again.table("M", MadeRows.Schema, world.parts("M"))
       made.foreach(again.run)
       assertEquals(
@@ -105,10 +117,10 @@ class WindowQuerySuite extends SparkSuite {
     }
   }
 
-  test("a group that was silent for a window is not in the prefix sums") {
+  test("a group that was idle for a window is not in the prefix sums") {
     val rng = new Random(4)
     val First = MadeRows.First
-    val world = new PartWorld(spark, MadeRows.Length)
+    val world = new PartWorld(MadeRows.Length)
     val seen = Set(0, 1, 7, 8)
     world.table(
       "M",
@@ -125,11 +137,11 @@ class WindowQuerySuite extends SparkSuite {
     assertEquals(counts("V").flatten, Vector[Long](1, 0, 0, 0, 1, 2, 2, 1, 0, 0))
   }
 
-  test("of a pane that a later one has reached nothing is kept") {
+  test("a pane that a later one has reached is not kept") {
     val rng = new Random(4)
     val First = MadeRows.First
     val losses = Seq(9, 7, 8, 8, 3, 1, 2, 9, 5)
-    val world = new PartWorld(spark, MadeRows.Length)
+    val world = new PartWorld(MadeRows.Length)
     world.table(
       "M",
       MadeRows.Schema,

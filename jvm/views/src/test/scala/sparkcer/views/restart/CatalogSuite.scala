@@ -1,5 +1,6 @@
 package sparkcer.views.restart
 
+import java.nio.file.{Files, Paths}
 import java.util.concurrent.{Executors, TimeUnit}
 
 import scala.util.Try
@@ -9,12 +10,12 @@ import org.apache.hadoop.fs.Path
 import sparkcer.engine.testkit.Properties
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.Views
-import sparkcer.views.catalog.{CatalogFiles, Removed}
+import sparkcer.views.catalog.{CatalogFiles, RemovedFolder}
 import sparkcer.views.maintain.Sweeper
 import sparkcer.views.store.Storage
 import sparkcer.views.testkit.{CrashContext, CrashFileSystem, Network}
 
-/** Commits: of several at once none is lost, and one that is cut short at any point leaves everything consistent. */
+/** Commits: of several at once none is lost, and one that is interrupted at any point leaves a consistent catalog. */
 final class CatalogSuite extends SparkSuite {
   import Network._
 
@@ -25,7 +26,9 @@ final class CatalogSuite extends SparkSuite {
     (0 until 4).foreach { n =>
       pool.submit((() => {
         val files = new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration)
-        (0 until each).foreach(k => files.commit((c, v) => (c.copy(removed = c.removed :+ Removed(s"$n.$k", v)), ())))
+        (0 until each).foreach(k =>
+          files.commit((c, v) => (c.copy(removed = c.removed :+ RemovedFolder(s"$n.$k", v)), ()))
+        )
       }): Runnable)
     }
     pool.shutdown()
@@ -33,7 +36,7 @@ final class CatalogSuite extends SparkSuite {
     val last = new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration).load()
     assertEquals(last.version, 100L)
     assertEquals(
-      last.removed.map(_.folder).sorted,
+      last.removed.map(_.path).sorted,
       (for (n <- 0 until 4; k <- 0 until each) yield s"$n.$k").toVector.sorted
     )
     assertEquals(last.removed.map(_.since), (1L to 100L).toVector)
@@ -52,37 +55,38 @@ final class CatalogSuite extends SparkSuite {
     assertEquals(texts(v.read("Helper").select("ct")), (first to 5).map(m => s"[${m - first + 1}]").sorted)
   }
 
-  test("what no part has any more is removed after a while") {
+  test("folders that no part uses are deleted after some time, and no others") {
     val folder = Network.folder()
     val v = Views.open(spark, folder)
     v.createTable("M", Schema, "t", "60")
     v.sql(Helper)
     v.append("M", rows(spark, (0, "s", 20), (1, "s", 20)))
     v.maintain()
+    val replaced = v.read("Helper", Begin)
     v.append("M", rows(spark, (0, "x", 20)))
     v.maintain() // replaces the first part of the helper
     rows(spark, (0, "s", 20)).write.parquet(s"$folder/Helper/left")
-    java.nio.file.Files.createFile(java.nio.file.Paths.get(folder, "_catalog", ".left.tmp")): Unit
-    def there() =
-      Seq("Helper", "M", "_catalog").map(n => Option(new java.io.File(folder, n).list()).get.count(!_.endsWith(".crc")))
+    val temporary = Paths.get(folder, "_catalog", ".left.tmp")
+    Files.createFile(temporary): Unit
+    def left = Try(spark.read.parquet(s"$folder/Helper/left").count()).toOption
     val sweeper = new Sweeper(
       new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration),
       new Storage(spark, new Path(folder))
     )
-    val before = texts(v.read("Helper"))
-    val files = there()
     sweeper.run()
-    assertEquals(there(), files)
-    sweeper.run(System.currentTimeMillis() + 2 * 3600 * 1000) // longer than replaced pieces are kept
-    assertEquals(there().head, files.head - 1)
-    sweeper.run(System.currentTimeMillis() + 48 * 3600 * 1000) // longer than what was left is kept
-    assertEquals(there().take(2), Seq(files.head - 2, files(1)))
-    assert(!new java.io.File(folder, "_catalog/.left.tmp").exists())
-    assertEquals(texts(v.read("Helper")), before)
+    assertEquals(replaced.count(), 1L)
+    sweeper.run(System.currentTimeMillis() + 2 * 3600 * 1000) // longer than replaced folders are kept
+    assert(Try(replaced.collect()).isFailure)
+    assertEquals(left, Some(1L))
+    assert(Files.exists(temporary))
+    sweeper.run(System.currentTimeMillis() + 48 * 3600 * 1000) // longer than folders of interrupted runs are kept
+    assertEquals(left, None)
+    assert(!Files.exists(temporary))
+    assertEquals(texts(v.read("Helper").select("src", "ct")), Seq("[s,1]", "[s,2]", "[x,1]"))
     assertEquals(v.read("M").count(), 3L)
   }
 
-  test("cut short at any operation of the file system, the next run completes") {
+  test("after an interruption at any operation of the file system, the next run completes") {
     val conf = spark.sparkContext.hadoopConfiguration
     conf.set("fs.crash.impl", classOf[CrashFileSystem].getName)
     conf.set("fs.AbstractFileSystem.crash.impl", classOf[CrashContext].getName)

@@ -8,7 +8,7 @@ import org.apache.hadoop.fs._
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.util.Progressable
 
-/** The local file system, of which every change fails after some. */
+/** The local file system, in which every change fails after a number of changes. */
 final class CrashFileSystem extends RawLocalFileSystem {
   import CrashFileSystem.change
 

@@ -7,28 +7,30 @@ import scala.util.Random
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
 
-/** Made measurements: some groups are NULL, some values are, some groups fall silent for long and come back. */
+/** Random measurements. Some groups and some values are NULL, and some groups are idle for long and come back. */
 object MadeRows {
   val Schema: StructType =
     StructType.fromDDL("t TIMESTAMP, g STRING, h INT, loss INT, big BIGINT, d DOUBLE, dec DECIMAL(10,2)")
 
   val Length = 60L
 
-  /** So many parts from `First` on.
+  /** Parts from `First` on.
     *
     * @param most
-    *   the most rows that a group has in a part
+    *   the largest number of rows of a group in a part
+    * @param idle
+    *   the probability that a group is idle after a part
     */
-  def parts(rng: Random, parts: Int, most: Int, silent: Double = 0.2): Map[Long, Seq[Row]] = {
+  def parts(rng: Random, parts: Int, most: Int, idle: Double = 0.2): Map[Long, Seq[Row]] = {
     val groups = for (g <- Seq("a", "b", null); h <- Seq(1, 2)) yield (g, h)
-    var asleep = Map.empty[(String, Int), Int]
+    var pauses = Map.empty[(String, Int), Int]
     (First until First + parts).map { part =>
       part -> groups.flatMap { group =>
-        if (asleep.getOrElse(group, 0) > 0) {
-          asleep += group -> (asleep(group) - 1)
+        if (pauses.getOrElse(group, 0) > 0) {
+          pauses += group -> (pauses(group) - 1)
           Nil
         } else {
-          if (rng.nextDouble() < silent) asleep += group -> rng.nextInt(9)
+          if (rng.nextDouble() < idle) pauses += group -> rng.nextInt(9)
           Seq.fill(if (most == 1) 1 else rng.nextInt(most + 1))(row(rng, part, group._1, group._2))
         }
       }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.StructType
 
 import sparkcer.views.Views
 
-/** The paper's example: packet loss between pairs of hosts, one row a pair and minute. */
+/** The example of the ViewDF paper: packet loss between pairs of hosts, with one row for each pair and minute. */
 object Network {
   val Begin = 1420070400L / 60 // 2015-01-01 00:00
   val Schema = "t TIMESTAMP, src STRING, dest STRING, loss INT"
@@ -35,8 +35,8 @@ object Network {
       |UPDATE View2[j] AS SELECT src, dest, ct, sum_loss FROM Helper[j] WHERE ct >= 4
       |PARTITION LENGTH 60""".stripMargin
 
-  /** The paper's range is that of parts that are counted from one; with Unix time divided by the length they are
-    * counted from zero.
+  /** The range differs from that of the ViewDF paper, in which the first part has the number 1. Here numbers are Unix
+    * times divided by the length, so the first part of an hour has a number that is divisible by 60.
     */
   val View3: String =
     """CREATE VIEW View3 AS
@@ -60,7 +60,7 @@ object Network {
     v
   }
 
-  /** Rows of (minute since the begin, source, loss). */
+  /** Rows of (minute since `Begin`, source, loss). */
   def rows(spark: SparkSession, values: (Long, String, Int)*): DataFrame = spark.createDataFrame(
     values.map { case (minute, src, loss) =>
       Row(new Timestamp((Begin + minute) * 60000 + 5000), src, "d", loss)
@@ -68,7 +68,7 @@ object Network {
     StructType.fromDDL(Schema)
   )
 
-  /** What a report says, in the order of views and parts. */
+  /** The views, parts and actions of a report, in the order of views and parts. */
   def told(report: DataFrame): Seq[String] =
     report.collect().toSeq.sortBy(r => (r.getString(0), r.getLong(1))).map { r =>
       s"${r.getString(0)}[${r.getLong(1) - (if (r.getString(0) == "View3") Begin / 60 else Begin)}] ${r.getString(3)}"

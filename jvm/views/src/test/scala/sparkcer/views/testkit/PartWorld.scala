@@ -3,26 +3,22 @@ package sparkcer.views.testkit
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.types.StructType
 
-import sparkcer.views.translate.Source
+import sparkcer.internal.testkit.SparkSuite
+import sparkcer.views.translate.SourceTable
 
-/** Runs the queries of generated statements on parts that are held in memory: what a statement says, without the
-  * maintainer. A view starts at the first part for which all that INITIALIZE names is there.
+/** Runs the queries of translated statements on parts that are in memory: what a statement means, without the
+  * maintainer. A view starts at the first part for which all source parts of INITIALIZE exist.
   */
-final class PartWorld(shared: SparkSession, length: Long) {
-  // Hundreds of queries over a few rows each: compiling them would take most of the time.
-  private val spark = shared.newSession()
-  spark.conf.set("spark.sql.codegen.wholeStage", "false")
-  spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-  spark.conf.set("spark.sql.adaptive.enabled", "false")
-  spark.conf.set("spark.sql.shuffle.partitions", "1")
+final class PartWorld(length: Long) {
+  import PartWorld.spark
 
   private var tables = Map.empty[String, (Long, StructType, Map[Long, Seq[Row]])]
 
   def table(name: String, schema: StructType, parts: Map[Long, Seq[Row]]): Unit =
     tables += name -> ((length, schema, parts))
 
-  def source(name: String): Option[Source] =
-    tables.get(name).map { case (seconds, schema, _) => Source(schema, seconds) }
+  def source(name: String): Option[SourceTable] =
+    tables.get(name).map { case (seconds, schema, _) => SourceTable(schema, seconds) }
 
   def parts(name: String): Map[Long, Seq[Row]] = tables(name)._3
 
@@ -56,20 +52,40 @@ PARTITION LENGTH (\d+)""".r
       val high = if (isRange) part * number(m.group(5), 1) + number(m.group(6), 0) else low
       (m, m.group(1), low, high)
     }
-    val all = references.forall { case (_, table, low, high) =>
+    val exist = references.forall { case (_, table, low, high) =>
       tables.get(table).exists(t => (low to high).forall(t._3.contains))
     }
-    if (!all) None
+    if (!exist) None
     else {
       val text = references.reverse.foldLeft(query) { case (sql, (m, table, low, high)) =>
         val view = s"${table}__${low}__$high".replace('-', '_')
         val (_, schema, parts) = tables(table)
         val rows = (low to high).flatMap(parts)
-        spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema).createOrReplaceTempView(view)
+        PartWorld.frame(rows, schema).createOrReplaceTempView(view)
         val alias = if (sql.substring(m.end).trim.toUpperCase.startsWith("AS ")) "" else s" AS $table"
         sql.substring(0, m.start) + view + alias + sql.substring(m.end)
       }
       Some(spark.sql(text))
     }
   }
+}
+
+object PartWorld {
+
+  /** Hundreds of queries over a few rows each: with generated code, adaptive execution and shuffles, planning them
+    * would take most of the time.
+    */
+  lazy val spark: SparkSession = {
+    val spark = SparkSuite.spark.newSession()
+    spark.conf.set("spark.sql.codegen.wholeStage", "false")
+    spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.conf.set("spark.sql.shuffle.partitions", "1")
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    spark
+  }
+
+  /** Rows in one partition, which Spark need not shuffle. */
+  def frame(rows: Seq[Row], schema: StructType): DataFrame =
+    spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema).coalesce(1)
 }

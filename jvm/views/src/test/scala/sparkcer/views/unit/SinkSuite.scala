@@ -3,30 +3,22 @@ package sparkcer.views.unit
 import java.sql.Timestamp
 import java.nio.file.Files
 
-import org.apache.spark.sql.{AnalysisException, Encoders, SQLContext}
+import org.apache.spark.sql.{Encoders, SQLContext}
 import org.apache.spark.sql.streaming.Trigger
 
 import sparkcer.internal.testkit.{Memory, SparkSuite}
-import sparkcer.views.maintain.Sink
+import sparkcer.views.maintain.TableSink
 import sparkcer.views.testkit.Network
 
 /** A stream into a table: parts are complete after the delay, each micro-batch counts once. */
 final class SinkSuite extends SparkSuite {
   import Network._
 
-  /** As Spark does while a query runs. */
+  /** Runs the body with the local property that Spark sets while a streaming query runs. */
   private def asQuery(id: String)(body: => Unit): Unit = {
-    spark.sparkContext.setLocalProperty(Sink.QueryId, id)
+    spark.sparkContext.setLocalProperty(TableSink.QueryId, id)
     try body
-    finally spark.sparkContext.setLocalProperty(Sink.QueryId, null)
-  }
-
-  test("rows of no query are refused, because nothing tells them from those of another") {
-    val v = open(spark)
-    assertEquals(
-      intercept[AnalysisException](v.sink("M")(rows(spark, (0, "s", 20)), 0)).getMessage,
-      "[CER_VIEW_APPEND] A sink takes the micro-batches of a stream, by foreachBatch, and these rows are of none: Spark names no query in 'sql.streaming.queryId'."
-    )
+    finally spark.sparkContext.setLocalProperty(TableSink.QueryId, null)
   }
 
   test("parts are complete when the delay is over; a micro-batch that is run again changes nothing")(asQuery("q") {
@@ -50,7 +42,7 @@ final class SinkSuite extends SparkSuite {
     v.sink("M", "1 minute")(rows(spark, (0, "z", 20), (1, "z", 20)), 3)
     assertEquals(states(), Seq("1 complete 2", "2 complete 1", "3 complete 0", "5 open 1", "0 aside 1"))
     assertEquals(texts(v.aside("M").select("src")), Seq("[z]"))
-    assert(v.explain().contains("  kept aside: 1 row that came for dropped parts"))
+    assert(v.explain().contains("  kept aside: 1 row that arrived for dropped parts"))
   })
 
   test("a running stream, stopped and started again") {

@@ -27,9 +27,12 @@ class CerExceptionSuite extends SparkSuite {
 
   /** Nothing of its condition is known here before, as on a driver that has it from an executor. */
   test("an error of a task") {
+    val sign = "<time> and ${other}"
+    val error = new CerRuntimeException("CER_COUNT_OVERFLOW", "time" -> sign, "most" -> "2")
     val bytes = new ByteArrayOutputStream
-    new ObjectOutputStream(bytes).writeObject(new CerRuntimeException("CER_TEST", "With <angle> and ${other} signs."))
+    new ObjectOutputStream(bytes).writeObject(error)
     val e = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject()
-    check(e.asInstanceOf[CerRuntimeException], "CER_TEST", "38000", "With <angle> and ${other} signs.")
+    val text = s"The event at $sign closes more than 2 matches. Use a shorter WITHIN, or SELECT NEXT, LAST or MAX."
+    check(e.asInstanceOf[CerRuntimeException], "CER_COUNT_OVERFLOW", "38000", text)
   }
 }

@@ -1,0 +1,300 @@
+package sparkcer.engine.error
+
+import sparkcer.engine.ceql.Parser
+import sparkcer.engine.compare.Content
+import sparkcer.engine.evaluate.{Evaluator, Partitions, Program, Tecs}
+import sparkcer.engine.state.{Frame, WireReader}
+import sparkcer.engine.testkit.{ErrorCase, Event, Harness}
+
+/** All errors that come from the engine. */
+object EngineErrors {
+  private val head = "SELECT * FROM S WHERE "
+
+  /** A query of one line that is refused at a column of it. */
+  private def query(key: String, text: String, column: Int, problem: String): ErrorCase =
+    new ErrorCase(
+      key,
+      s"[${Errors.condition(key)}] Line 1, column $column: $problem\n$text\n${" " * (column - 1)}^",
+      Program(text)
+    )
+
+  /** What follows WHERE. */
+  private def formula(key: String, text: String, column: Int, problem: String): ErrorCase =
+    query(key, head + text, head.length + column, problem)
+
+  /** A longer text, of which the beginning is shown. */
+  private def long(key: String, text: String, problem: String): ErrorCase =
+    new ErrorCase(key, s"[CER_QUERY_TOO_LARGE] Line 1, column 1: $problem\n${text.take(100)}…\n^", Program(text))
+
+  private def syntax: Vector[ErrorCase] = Vector(
+    formula(
+      "CER_SYNTAX.COMPARISON_WITHOUT_VARIABLE",
+      "A FILTER 1 = 1",
+      10,
+      "the comparison has no variable. Compare columns of events, such as x.price > y.price."
+    ),
+    formula("CER_SYNTAX.EMPTY_CONDITION", "A FILTER A[ ]", 11, "the condition is empty."),
+    formula("CER_SYNTAX.EMPTY_NAME", "``", 1, "a name in backticks needs at least one character."),
+    query(
+      "CER_SYNTAX.EXPECTED",
+      "SELECT * FORM S WHERE A",
+      10,
+      "expected FROM, found 'FORM'. Did you mean 'FROM'?"
+    ),
+    formula(
+      "CER_SYNTAX.EXPECTED_IN_BRACKETS",
+      "A AS x ; B AS y FILTER x.id LIKE y.id",
+      29,
+      "expected a comparison (= != < <= > >=), found 'LIKE'. " +
+        "Other expressions go in brackets after a variable, such as x[name LIKE 'a%']."
+    ),
+    formula(
+      "CER_SYNTAX.EXPECTED_NOT_KEYWORD",
+      "A AS select",
+      6,
+      "expected a variable name after AS, found 'select'. To use 'select' as a name, put it in backticks."
+    ),
+    formula("CER_SYNTAX.LIMIT", "A LIMIT 0", 9, "LIMIT takes a whole number, 1 or more."),
+    formula(
+      "CER_SYNTAX.PART_BY_LEAVES_OUT",
+      "A AS x ; B PART-BY [x.id]",
+      12,
+      "PART-BY leaves out the events of 'B'. Add one of their columns to the list, such as B.id."
+    ),
+    formula(
+      "CER_SYNTAX.PART_BY_LIST",
+      "A ; B PART-BY [a, b]",
+      7,
+      "PART-BY takes one column of all events, such as [id], or one column of each variable, such as [x.id, y.id]."
+    ),
+    formula(
+      "CER_SYNTAX.PREV_OUTSIDE",
+      "A AS x FILTER x.a > PREV.a",
+      21,
+      "PREV is used inside the brackets of its variable, such as x[price > PREV.price]."
+    ),
+    formula(
+      "CER_SYNTAX.RANGE_ARGUMENTS",
+      "A FILTER A[p IN RANGE(1)]",
+      17,
+      "RANGE takes a lower and an upper bound, such as RANGE(1, 5)."
+    ),
+    formula(
+      "CER_SYNTAX.RANGE_BOUNDS",
+      "A FILTER A[p IN {..}]",
+      17,
+      "a range needs a bound, such as {1..5}, {1..} or {..5}."
+    ),
+    query(
+      "CER_SYNTAX.SELECT_COLUMN",
+      "SELECT x.amount FROM S WHERE A AS x",
+      9,
+      "the columns of a variable are in brackets. Write x[amount]."
+    ),
+    formula("CER_SYNTAX.TWICE", "A LIMIT 1 LIMIT 2", 11, "LIMIT is given twice."),
+    formula("CER_SYNTAX.UNCLOSED_BACKTICK", "`A", 1, "the backtick opened here is never closed."),
+    formula("CER_SYNTAX.UNCLOSED_BRACKET", "A FILTER A[p = 1", 11, "the bracket opened here is never closed."),
+    formula("CER_SYNTAX.UNCLOSED_COMMENT", "A /* ; B", 3, "the comment opened here is never closed."),
+    formula("CER_SYNTAX.UNCLOSED_PARENTHESIS", "(A ; B", 1, "the parenthesis opened here is never closed."),
+    formula("CER_SYNTAX.UNCLOSED_SIGN", "A FILTER A[p IN {1..5]", 17, "the '{' opened here is never closed."),
+    formula("CER_SYNTAX.UNCLOSED_STRING", "A FILTER A[k = 'x]", 16, "the string opened here is never closed."),
+    formula("CER_SYNTAX.UNKNOWN_CHARACTER", "A ? B", 3, "the character '?' has no meaning here."),
+    formula(
+      "CER_SYNTAX.WHOSE_COLUMN",
+      "A AS x ; B FILTER amount > 3",
+      19,
+      "whose amount? Write x[amount > 3] or x.amount > 3 for the events of x. The variables here are A, B, x."
+    ),
+    formula(
+      "CER_SYNTAX.WHOSE_COLUMN_COMPARED",
+      "A AS x ; B FILTER 3 < amount",
+      23,
+      "whose amount? Write x.amount for the events of x. The variables here are A, B, x."
+    ),
+    formula(
+      "CER_SYNTAX.WHOSE_COLUMN_IN_BRACKETS",
+      "A ; B FILTER name LIKE 'a%' AND A[p]",
+      14,
+      "whose name? Write A[name LIKE 'a%'] for the events of A. The variables here are A, B."
+    ),
+    formula("CER_SYNTAX.WINDOW_COLUMN", "A WITHIN 3 [a, b]", 12, "WITHIN takes one column, such as WITHIN 30 [ts]."),
+    formula(
+      "CER_SYNTAX.WINDOW_EVENTS",
+      "A WITHIN 2.5 EVENTS",
+      10,
+      "a window of events takes a whole number of events."
+    ),
+    formula(
+      "CER_SYNTAX.WINDOW_MICROSECONDS",
+      "A WITHIN 0.0000001 seconds",
+      20,
+      "a window of time takes a whole number of microseconds."
+    ),
+    formula(
+      "CER_SYNTAX.WINDOW_TOO_LONG",
+      "A WITHIN 9999999999999 days",
+      28,
+      "the window is longer than 292,000 years."
+    )
+  )
+
+  private def others: Vector[ErrorCase] = Vector(
+    query(
+      "CER_UNKNOWN_STREAM.NOT_IN_FROM",
+      "SELECT * FROM Stream WHERE Strem>A",
+      28,
+      "'Strem' is not in FROM, which names Stream. Did you mean 'Stream'?"
+    ),
+    formula(
+      "CER_UNKNOWN_VARIABLE.BEFORE",
+      "A AS x FILTER y[p]",
+      15,
+      "FILTER names 'y', which is not a variable of the pattern before it. Its variables are A, x."
+    ),
+    query(
+      "CER_UNKNOWN_VARIABLE.SELECT",
+      "SELECT hihg FROM S WHERE A AS high",
+      8,
+      "SELECT names 'hihg', which is not a variable of the pattern. Its variables are A, high. Did you mean 'high'?"
+    ),
+    formula(
+      "CER_UNSUPPORTED.NOT",
+      "NOT(A ; B)",
+      1,
+      "NOT takes one event type, with or without FILTER, such as NOT(BUY) or NOT(BUY FILTER BUY[price > 20])."
+    )
+  )
+
+  private def tooLarge: Vector[ErrorCase] = {
+    val types = (1 to 500).map(i => s"T$i").mkString(" OR ")
+    val either = (1 to 8).map(i => s"(x[p = $i] OR y[p = $i])").mkString(" AND ")
+    val variables = (1 to 32).map(i => s"A AS x$i").mkString(" ; ")
+    val sum = (2 to 32).map(i => s"x$i.p").mkString(" + ")
+    val blank = head + " " * Parser.MaxLength
+    val atoms = head + "A ; " * 4096
+    val nested = head + "(" * 256
+    Vector(
+      long(
+        "CER_QUERY_TOO_LARGE.ALTERNATIVES",
+        s"${head}A AS x ; ${"A ; " * 1000}A AS y FILTER $either",
+        "the automaton of this query is too large. Use fewer OR between different variables in one FILTER."
+      ),
+      long("CER_QUERY_TOO_LARGE.AUTOMATON", s"$head($types)+", "the automaton of this query is too large."),
+      long(
+        "CER_QUERY_TOO_LARGE.COMPARED_VARIABLES",
+        s"$head$variables FILTER x1[p < $sum]",
+        s"a comparison takes at most 31 variables, and this one has more: ${s"x1[p < $sum".take(100)} …"
+      ),
+      new ErrorCase(
+        "CER_QUERY_TOO_LARGE.CHARACTERS",
+        "[CER_QUERY_TOO_LARGE] Line 1, column 100001: " +
+          s"the query has 100022 characters, and at most 100000 are allowed.\n…${" " * 122}\n${" " * 101}^",
+        Program(blank)
+      ),
+      new ErrorCase(
+        "CER_QUERY_TOO_LARGE.EVENT_TYPES",
+        "[CER_QUERY_TOO_LARGE] Line 1, column 16407: " +
+          s"the query has more than 4096 event types.\n…${"A ; " * 25}A\n${" " * 101}^",
+        Program(atoms + "A")
+      ),
+      new ErrorCase(
+        "CER_QUERY_TOO_LARGE.NESTED",
+        "[CER_QUERY_TOO_LARGE] Line 1, column 279: " +
+          s"the query is nested more than 256 levels deep.\n…${"(" * 100}A\n${" " * 101}^",
+        Program(nested + "A")
+      )
+    )
+  }
+
+  private def parameters: Vector[ErrorCase] = {
+    def refused(key: String, clause: String, n: BigDecimal, problem: String) = {
+      val text = s"${head}A $clause"
+      val at = text.indexOf(":n") + 1
+      val message = s"[CER_PARAMETER] Line 1, column ${at + 1}: $problem\n$text\n${" " * at}^"
+      new ErrorCase(s"CER_PARAMETER.$key", message, Program(text, Map("n" -> n)))
+    }
+    Vector(
+      refused(
+        "EVENTS",
+        "WITHIN :n EVENTS",
+        1.5,
+        "a window of events takes a whole number of events, but the parameter :n is 1.5."
+      ),
+      refused("LIMIT", "LIMIT :n", 0, "LIMIT takes a whole number, 1 or more, but the parameter :n is 0."),
+      refused(
+        "MICROSECONDS",
+        "WITHIN :n seconds",
+        BigDecimal("1e-7"),
+        "a window of time takes a whole number of microseconds, but the parameter :n is 0.0000001."
+      ),
+      refused("NEGATIVE", "WITHIN :n minutes", -1, "a window cannot be negative, but the parameter :n is -1."),
+      refused("TOO_LONG", "WITHIN :n weeks", BigDecimal("1e9"), "the window is longer than 292,000 years.")
+    )
+  }
+
+  private def state: Vector[ErrorCase] = {
+    val program = Program(s"${head}A ; B")
+    val saved = new Harness(program).feed(Event.stream("A")).save()
+    def load(bytes: Array[Byte]) = Partitions.load(new Evaluator(program), Seq(bytes))
+    def damaged(key: String, message: String, provoke: => Any) =
+      new ErrorCase(s"CER_STATE_DAMAGED.$key", s"[CER_STATE_DAMAGED] $message", provoke)
+    def newer(key: String, message: String, provoke: => Any) =
+      new ErrorCase(
+        s"CER_STATE_MISMATCH.$key",
+        s"[CER_STATE_MISMATCH] $message. Use that newer version.",
+        provoke
+      )
+    def reader(bytes: Int*) = new WireReader(bytes.map(_.toByte).toArray, 0, bytes.length)
+    Vector(
+      damaged(
+        "CHECKSUM",
+        "The saved state is damaged: its checksum is wrong.",
+        load(saved.updated(2, (~saved(2)).toByte))
+      ),
+      damaged("CUT_OFF", "The saved state is damaged: it ends in the middle of a record.", reader(4, 1).array()),
+      damaged("NOT_STATE", "These bytes are not a saved state of spark-cer.", load(Array.empty)),
+      damaged(
+        "NUMBER",
+        "The saved state is damaged: it has a number that is too long.",
+        reader(Seq.fill(11)(0xff): _*).long()
+      ),
+      damaged(
+        "REGISTER",
+        "The saved state is damaged: it has a register of an unknown kind.",
+        Content.read(reader(99))
+      ),
+      damaged(
+        "TOO_LONG",
+        "The saved state is damaged: it has more bytes than it says.",
+        load(Frame.write { out => body(saved).foreach(b => out.byte(b & 0xff)); out.byte(0) })
+      ),
+      newer(
+        "NEWER_COMPARISONS",
+        "The state of comparisons between events was saved in format 9 by a newer spark-cer, and this one reads formats up to 1", {
+          val comparing = Program(s"$head(A AS x ; B AS y) FILTER x.p = y.p")
+          val bytes = body(new Harness(comparing).feed(Event.stream("A(p=7)")).save())
+          // What is compared comes last: its format, nothing removed, one entry.
+          val format = bytes.lastIndexOfSlice(Seq[Byte](1, 0, 2))
+          val later = Frame.write(out => bytes.updated(format, 9.toByte).foreach(b => out.byte(b & 0xff)))
+          new Harness(comparing).restart(Seq(later))
+        }
+      ),
+      newer(
+        "NEWER_STATE",
+        "The state was saved in format 3 by a newer spark-cer, and this one reads formats up to 2",
+        load(saved.updated(1, (Frame.Version + 1).toByte))
+      ),
+      new ErrorCase(
+        "CER_STATE_TOO_LARGE",
+        "[CER_STATE_TOO_LARGE] One substream holds more than 134217728 nodes of partial matches. " +
+          "Use a shorter WITHIN, or PARTITION BY more columns.",
+        throw Tecs.tooLarge // which no test has the memory to reach
+      )
+    )
+  }
+
+  /** Without the head and the checksum of the frame. */
+  private def body(saved: Array[Byte]): Array[Byte] = saved.slice(2, saved.length - 4)
+
+  def cases: Vector[ErrorCase] = syntax ++ others ++ tooLarge ++ parameters ++ state
+}

@@ -1,0 +1,116 @@
+package sparkcer.internal.stream
+
+import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoder, Encoders, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.KnownNotNull
+import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans, Sessions}
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
+import org.apache.spark.sql.types.{ArrayType, LongType, MetadataBuilder}
+
+import sparkcer.engine.ceql.Consume
+import sparkcer.internal.batch.Planning
+import sparkcer.internal.bind.{Binding, Plan}
+import sparkcer.internal.prepare.{Event, EventLayout, Prepare, Tally}
+
+/** A query over a stream, on `transformWithState`.
+  *
+  * Events are grouped by *bucket*, a set of keys, and not by key: a state store entry for every key costs more than the
+  * evaluation. The engine of a bucket stays in memory between micro-batches ([[EngineCache]]), and each micro-batch
+  * appends what it changed to the log of the bucket ([[BucketLog]]).
+  */
+object StreamQuery {
+  private val Provider = "spark.sql.streaming.stateStore.providerClass"
+  private val RocksDb = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+  private val CacheBytes = "spark.cer.engineCacheBytes"
+
+  /** The columns `row` (the bytes of a match row), `end` (its end, with the watermark, if there is one) and `late` (the
+    * bytes of a late event).
+    */
+  def apply(b: Binding, plan: Plan): DataFrame = {
+    StreamWarnings.atStart(b, plan)
+    val oneTask = b.keys.isEmpty || b.program.query.consumeBy == Consume.Any
+    val (prepared, layout) = Prepare.stream(b)
+    Planning.on(Sessions.session(b.df))
+    val rows = Plans.dataFrame(b.df.sparkSession, Tally(prepared))
+    matches(events(rows, layout), plan, oneTask, b.df.sparkSession)
+  }
+
+  private def events(rows: DataFrame, layout: EventLayout): Dataset[Event] = {
+    def or(there: Boolean, name: String, other: Column) = (if (there) col(name) else other).as(name)
+    val more =
+      if (layout.masks > 1) array((1 until layout.masks).map(i => col(s"mask$i")): _*)
+      else lit(null).cast(ArrayType(LongType))
+    rows
+      .select(
+        or(layout.keyed, "key", lit(EventLayout.NoKey)),
+        col("time"),
+        (if (layout.clocked) coalesce(col("clock"), lit(0L)) else col("time")).as("clock"),
+        (if (layout.clocked) col("clock").isNotNull else lit(true)).as("timed"),
+        or(layout.ordered, "order", lit(0L)),
+        col("arrival"),
+        col("mask0").as("mask"),
+        more.as("more"),
+        col("payload"),
+        col(Tally.Column)
+      )
+      .as[Event](Encoders.product[Event])
+  }
+
+  private def matches(events: Dataset[Event], plan: Plan, oneTask: Boolean, spark: SparkSession): DataFrame = {
+    checkStore(spark)
+    implicit val event: Encoder[Event] = Encoders.product[Event]
+    implicit val ints: Encoder[Int] = Encoders.scalaInt
+    implicit val output: Encoder[StreamOutput] = Encoders.product[StreamOutput]
+    val processor = new Processor(plan, oneTask, spark.conf.getOption(CacheBytes).map(_.toLong))
+    Sessions.listen(spark, EngineCache.Ended)
+    val ofKey = Columns.column(BucketOf(Columns.expression(hash(col("key")))))
+    val first = lit(Processor.First)
+    val grouped = events
+      .withColumn("bucket", if (oneTask) first else when(col(Tally.Column).isNotNull, first).otherwise(ofKey))
+      .groupBy("bucket") // groupByKey with a function would also make an object of every event before the shuffle
+      .as[Int, Event]
+    val rows = plan.stream.watermark match {
+      case None    => grouped.transformWithState(processor, TimeMode.None(), OutputMode.Append())
+      case Some(w) =>
+        if (w.chained) grouped.transformWithState(processor, TimeMode.EventTime(), OutputMode.Append())
+        else grouped.transformWithState(processor, "end", OutputMode.Append())
+    }
+    rows
+      .toDF()
+      .observe(plan.stream.metrics, measures.head, measures.tail: _*)
+      .where("counts IS NULL")
+      .select(col("row"), endOf(plan), col("late"))
+  }
+
+  /** The end of a match, with the watermark. For events from a source, Spark sets the watermark itself, and fails the
+    * query if a row is not after the watermark of the micro-batch before. Behind another stateful operator the query
+    * must not fail for that: only Spark knows when that operator sent its rows. As in a batch, only the rows of late
+    * events have no end.
+    */
+  private def endOf(plan: Plan): Column = plan.stream.watermark.fold(col("end")) { w =>
+    val watermark = new MetadataBuilder().putLong(Binding.WatermarkDelay, w.delay / 1000).build()
+    val end = if (plan.stream.lateRows) col("end") else Columns.column(KnownNotNull(Columns.expression(col("end"))))
+    end.as("end", watermark)
+  }
+
+  private val measures = Seq(
+    "input",
+    "dropped",
+    "nullKeys",
+    "nullTimes",
+    "events",
+    "matches",
+    "late",
+    "idle",
+    "buckets",
+    "held",
+    "keys",
+    "nodes",
+    "bytes"
+  ).map(n => coalesce(sum(col(s"counts.$n")), lit(0L)).as(n)) :+ coalesce(max(col("counts.largest")), lit(0L))
+    .as("largest")
+
+  private def checkStore(spark: SparkSession): Unit =
+    if (!spark.conf.get(Provider, "").endsWith("RocksDBStateStoreProvider"))
+      throw new CerException("CER_STATE_STORE", "setting" -> Provider, "value" -> RocksDb)
+}

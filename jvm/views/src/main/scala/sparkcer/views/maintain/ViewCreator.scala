@@ -1,0 +1,138 @@
+package sparkcer.views.maintain
+
+import java.util.UUID
+
+import scala.collection.immutable.VectorMap
+
+import org.apache.spark.sql.cerbridge.CerException
+import org.apache.spark.sql.types.StructType
+
+import sparkcer.internal.bind.Durations
+import sparkcer.views.catalog.{Catalog, CatalogFiles, Dependencies, Table, ViewStart}
+import sparkcer.views.statement.{Statement, StatementParser, StatementText}
+import sparkcer.views.translate.{SourceTable, Translate}
+
+/** Creates views. The statements of one text are parsed and checked against their sources, and then all views are added
+  * to the catalog in one commit.
+  */
+private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner) {
+
+  /** Returns the statements that were executed. A pattern or a window is returned as its translation. */
+  def create(texts: Vector[StatementText], backfill: Boolean): Vector[String] = {
+    val catalog = files.load()
+    val views = new ViewsOfText(catalog)
+    val statements = Dependencies.ordered(views.read(texts))
+    val tables = statements.map(s =>
+      Table(s.name, UUID.randomUUID().toString, s.length, views.schema(s.name).json, None, Some(s.text))
+    )
+    files.commit { (now, _) =>
+      tables.foreach { t =>
+        now.checkNew(t.name)
+        t.definition.get.sources.filterNot(s => tables.exists(_.name.equalsIgnoreCase(s))).foreach { s =>
+          if (now(s).id != catalog(s).id) throw new CerException("CER_VIEW_CATALOG.REPLACED", "name" -> s)
+        }
+      }
+      val added = tables.foldLeft(now) { (c, t) =>
+        val all = c.copy(tables = c.tables :+ t)
+        val d = t.definition.get
+        val start = if (backfill) ViewStart.earliest(all, d) else ViewStart.newest(all, d)
+        start.fold(all)(s => all.updated(ViewStart.at(all, t, s)))
+      }
+      (added, ())
+    }
+    statements.map(_.text)
+  }
+
+  /** The views of one text. They can read each other, in any order. */
+  private final class ViewsOfText(catalog: Catalog) {
+    private var statements = VectorMap.empty[String, Statement]
+    private var schemas = Map.empty[String, StructType]
+
+    def read(texts: Vector[StatementText]): Vector[Statement] = {
+      val (direct, translated) = texts.partition(_.isViewDf)
+      direct.foreach(p => add(StatementParser.parse(p)))
+      // Fails if they form a cycle. A translation asks for the columns of its source.
+      Dependencies.ordered(statements.values.toVector): Unit
+      translated.foreach { p =>
+        Translate(p.text, source).foreach(text => StatementText.split(text).foreach(q => add(StatementParser.parse(q))))
+      }
+      val all = statements.values.toVector
+      Dependencies.ordered(all)
+      all.foreach(check)
+      all
+    }
+
+    private def add(s: Statement): Unit = {
+      catalog.checkNew(s.name)
+      if (statements.contains(s.name.toLowerCase)) throw new CerException("CER_VIEW_CATALOG.EXISTS", "name" -> s.name)
+      NameChecks.check(s.name)
+      statements += s.name.toLowerCase -> s
+    }
+
+    private def source(name: String): Option[SourceTable] =
+      length(name).map(n => SourceTable(schema(name), n))
+
+    private def length(name: String): Option[Long] =
+      catalog.find(name).map(_.length).orElse(statements.get(name.toLowerCase).map(_.length))
+
+    def schema(name: String): StructType = catalog.find(name).map(_.columns).getOrElse {
+      schemas.getOrElse(
+        name.toLowerCase, {
+          val s = statements(name.toLowerCase)
+          references(s)
+          val columns = NameChecks.columns(queries.schema(s.initialize, known), s.name, queries.sameName)
+          schemas += name.toLowerCase -> columns
+          columns
+        }
+      )
+    }
+
+    private def known(name: String): Option[StructType] = length(name).map(_ => schema(name))
+
+    private def check(s: Statement): Unit = {
+      val columns = schema(s.name)
+      QueryRunner.check(queries.schema(s.update, known), columns, s"the ${s.update.clause}")
+      Vector(s.initialize, s.update).filter(_.references.isEmpty).foreach { q =>
+        throw StatementParser.wrong("NO_PARTS", s"the ${q.clause}", "variable" -> q.variable)
+      }
+    }
+
+    private def references(s: Statement): Unit = {
+      Vector(s.initialize, s.update).foreach { q =>
+        q.references.foreach { r =>
+          def fail(error: String, parameters: (String, String)*): Nothing = {
+            val where = s"the ${q.clause}, ${r.place}"
+            throw StatementParser.wrong(error, where, ("reference" -> r.text) +: parameters: _*)
+          }
+          val length = this.length(r.table).getOrElse {
+            val names = (catalog.tables.map(_.name) ++ statements.values.map(_.name)).sorted
+            fail("UNKNOWN_SOURCE", "source" -> r.table, "names" -> names.mkString(", "))
+          }
+          if (!r.low.keepsPace(s.length, length) || !r.high.keepsPace(s.length, length)) {
+            val lengths = Seq(
+              "view" -> s.name,
+              "length" -> Durations.words(s.length),
+              "source" -> r.table,
+              "sourceLength" -> Durations.words(length)
+            )
+            fitting(r.table, q.variable, s.length, length) match {
+              case Some(expected) => fail("LENGTHS", lengths :+ "expected" -> expected: _*)
+              case None           => fail("LENGTHS_NOT_MULTIPLE", lengths: _*)
+            }
+          }
+          if (!r.low.atMost(r.high)) fail("EMPTY_RANGE")
+          if (r.to(s.name) && (q eq s.initialize)) fail("FIRST_PART")
+          if (r.to(s.name) && r.high.at(0) >= 0) fail("OWN_PART")
+        }
+      }
+    }
+
+    /** A reference that fits these lengths, if one is a multiple of the other. */
+    private def fitting(table: String, j: String, view: Long, source: Long): Option[String] =
+      if (view % source == 0) {
+        val n = view / source
+        Some(if (n == 1) s"$table[$j]" else s"$table[$j*$n..$j*$n+${n - 1}]")
+      } else if (source % view == 0) Some(s"$table[$j/${source / view}]")
+      else None
+  }
+}
