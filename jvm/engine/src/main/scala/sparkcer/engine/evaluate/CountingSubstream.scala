@@ -9,6 +9,7 @@ import sparkcer.engine.state.{WireReader, WireWriter}
 final private[evaluate] class CountingSubstream(evaluator: Evaluator, number: Int)
     extends Substream(evaluator, number) {
   private val counter = new Counter(() => evaluator.automaton)
+  share()
 
   /** The first number of an event that is not saved yet. */
   private var savedCounts = 0

@@ -14,7 +14,8 @@ final private[evaluate] class PlainSubstream(evaluator: Evaluator, number: Int) 
   import PlainSubstream.NotKept
 
   /** The nodes of the active states. The initial state has none. */
-  private var entries = new Array[Int](4)
+  private var entries: Array[Int] = _
+  begin()
 
   /** Under LIMIT the order of matches must not depend on how states are numbered, because the numbers depend on
     * restarts and on the events of other keys.

@@ -25,7 +25,7 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     * always active. An event whose class leaves all of them as they are changes nothing here. (Where events are
     * compared, the determinized automaton has no known moves, so no class is ever known to leave state 0.)
     */
-  private[evaluate] var active = Array(1L)
+  private[evaluate] var active: Array[Long] = Substream.Initial
 
   private var position = 0L
   private var epoch = evaluator.epoch
@@ -210,6 +210,11 @@ private[evaluate] object Substream {
     if (evaluator.program.countsRuns) new CountingSubstream(evaluator, index)
     else if (evaluator.machine != null) new ComparingSubstream(evaluator, index)
     else new PlainSubstream(evaluator, index)
+
+  /** The initial state alone. It is shared, so that substreams which never change it do not take another cache line for
+    * each event, and must not be written.
+    */
+  private val Initial = Array(1L)
 
   private val SweepEvery = 1 << 28
 }
