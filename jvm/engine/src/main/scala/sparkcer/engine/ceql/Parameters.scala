@@ -44,7 +44,8 @@ object Parameters {
       if (n < 0) Some("CER_PARAMETER.NEGATIVE") else if (fits) None else Some(otherwise)
     val within = q.within.map {
       case Window.Events(n)       => Window.Events(number(n)(v => window(v, v.isWhole, "CER_PARAMETER.EVENTS")))
-      case Window.Attribute(n, a) => Window.Attribute(number(n)(v => if (v < 0) Some("CER_PARAMETER.NEGATIVE") else None), a)
+      case Window.Attribute(n, a) =>
+        Window.Attribute(number(n)(v => if (v < 0) Some("CER_PARAMETER.NEGATIVE") else None), a)
       case w: Window.OpenDuration =>
         val (open, known) = w.parts.partitionMap { case part @ (p, size) =>
           value(p)(v => window(v, (v * size).isWhole, "CER_PARAMETER.MICROSECONDS")).toRight(part).map(_ * size)
@@ -54,7 +55,9 @@ object Parameters {
         if (open.isEmpty) Window.Duration(total.toLong) else Window.OpenDuration(total.toLong, open)
       case w: Window.Duration => w
     }
-    q.copy(within = within, limit = q.limit.map(number(_)(v => if (isLimit(v)) None else Some("CER_PARAMETER.LIMIT"))))(q.text)
+    q.copy(within = within, limit = q.limit.map(number(_)(v => if (isLimit(v)) None else Some("CER_PARAMETER.LIMIT"))))(
+      q.text
+    )
   }
 
   private def fail(q: Query, p: Name, key: String, parameters: (String, String)*): Nothing =

@@ -12,13 +12,12 @@ private[error] object ErrorCondition {
   /** All conditions by name. A catalogue with anything that it need not have, or without what it needs, is an
     * IllegalArgumentException.
     */
-  def read(catalogue: String): Map[String, ErrorCondition] = fields(Json.parse(catalogue)).map {
-    case (name, json) =>
-      val parts = fields(json)
-      if (parts.keySet - "subClass" != Set("message", "sqlState")) fail(name)
-      val state = parts("sqlState") match { case Json.Text(s) => s; case _ => fail(name) }
-      val own = lines(name, parts("message"))
-      name -> ErrorCondition(state, parts.get("subClass").fold(Map(name -> own))(below(name, _)))
+  def read(catalogue: String): Map[String, ErrorCondition] = fields(Json.parse(catalogue)).map { case (name, json) =>
+    val parts = fields(json)
+    if (parts.keySet - "subClass" != Set("message", "sqlState")) fail(name)
+    val state = parts("sqlState") match { case Json.Text(s) => s; case _ => fail(name) }
+    val own = lines(name, parts("message"))
+    name -> ErrorCondition(state, parts.get("subClass").fold(Map(name -> own))(below(name, _)))
   }
 
   private def below(condition: String, json: Json): Map[String, String] = fields(json).map { case (name, message) =>

@@ -3,8 +3,8 @@ package sparkcer.engine.error
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.regex.Matcher
 
-/** The catalogue of errors, `error-conditions.json`, in the form of Spark's and Delta's own. It has the SQLSTATE of each
-  * error condition and its messages, in which `<name>` is a parameter.
+/** The catalogue of errors, `error-conditions.json`, in the form of Spark's and Delta's own. It has the SQLSTATE of
+  * each error condition and its messages, in which `<name>` is a parameter.
   *
   * A key is a condition, `CER_IDLE`, or one of its messages, `CER_SYNTAX.TWICE`. Users see the condition alone. The
   * message of a condition that has several says what they have in common, and is never printed. Keys of views have the

@@ -25,7 +25,8 @@ object Explain {
     parts.map { case (title, lines) => (title +: lines.map("  " + _)).mkString("\n") }.mkString("\n\n")
   }
 
-  /** What NOT is often taken for, and is not. `NOT(A):+`, which has nothing but other events, is what it seems to be. */
+  /** What NOT is often taken for, and is not. `NOT(A):+`, which has nothing but other events, is what it seems to be.
+    */
   private def negations(f: Formula): Vector[String] = f match {
     case Formula.Iterate(_: Formula.Not, contiguous) if contiguous => Vector.empty
     case not: Formula.Not                                          => Vector(negation(not))
@@ -34,8 +35,9 @@ object Explain {
 
   private def negation(not: Formula.Not): String = {
     val (what, none) = not.body match {
-      case a: Formula.Atom => (s"${if ("aeiouAEIOU".contains(a.eventType.head)) "an" else "a"} ${a.variable}", a.variable)
-      case _               => ("such an event", "such event")
+      case a: Formula.Atom =>
+        (s"${if ("aeiouAEIOU".contains(a.eventType.head)) "an" else "a"} ${a.variable}", a.variable)
+      case _ => ("such an event", "such event")
     }
     s"${Printer.print(not)} asks for one event that is not $what; it does not mean that no $none comes."
   }
@@ -86,7 +88,8 @@ object Explain {
         }
     }
     val states =
-      if (p.comparisons.nonEmpty) "one entry for each combination of values that comparisons between events may still need"
+      if (p.comparisons.nonEmpty)
+        "one entry for each combination of values that comparisons between events may still need"
       else
         reachable(p) match {
           case Some(n) => s"the automaton has ${count(n, "determinized state")} at the most when it runs"
@@ -134,8 +137,8 @@ object Explain {
     if (kinds.isDefined && seen.size <= MaxStates) Some(seen.size) else None
   }
 
-  /** The sets of conditions an event can pass: it has one type, and passes any of the conditions of its type. None if they are
-    * many.
+  /** The sets of conditions an event can pass: it has one type, and passes any of the conditions of its type. None if
+    * they are many.
     */
   private def possibleEvents(p: Program): Option[Vector[Set[Int]]] = {
     val conditions = p.conditions.zipWithIndex

@@ -55,9 +55,10 @@ class CatalogueSuite extends munit.FunSuite {
       read,
       Json.Object(Vector("a" -> Json.Array(Vector(text, Json.Array(Vector.empty), Json.Object(Vector.empty)))))
     )
-    val wrong = "" +: "1 true null {a:\"b\"} {\"a\"} [\"a\",] [\"a\" {\"a\":\"b\",\"a\":\"c\"} \"a \"\\x\" \"\\u12\" [][]"
-      .split(' ')
-      .toVector
+    val wrong =
+      "" +: "1 true null {a:\"b\"} {\"a\"} [\"a\",] [\"a\" {\"a\":\"b\",\"a\":\"c\"} \"a \"\\x\" \"\\u12\" [][]"
+        .split(' ')
+        .toVector
     (wrong :+ "\"a\nb\"").foreach(w => intercept[IllegalArgumentException](Json.parse(w)))
   }
 

@@ -146,8 +146,16 @@ class ParserErrorSuite extends munit.FunSuite {
     formula("A AS x FILTER x.a < x.b < x.c", 25, "expected AND, OR or the end of the comparison, found '<'.")
     formula("A AS x FILTER (x.a + 1 = 2", 15, "the parenthesis opened here is never closed.")
     formula("A AS x FILTER f(x.a = 2", 21, "expected ')', found '='.")
-    formula("A AS x FILTER x.a > PREV.a", 21, "PREV is used inside the brackets of its variable, such as x[price > PREV.price].")
-    formula("A FILTER 1 = 1", 10, "the comparison has no variable. Compare columns of events, such as x.price > y.price.")
+    formula(
+      "A AS x FILTER x.a > PREV.a",
+      21,
+      "PREV is used inside the brackets of its variable, such as x[price > PREV.price]."
+    )
+    formula(
+      "A FILTER 1 = 1",
+      10,
+      "the comparison has no variable. Compare columns of events, such as x.price > y.price."
+    )
     refused(
       "SELECT * FROM S WHERE A AS high ; B FILTER high.p > lwo.p",
       (1, 53),
@@ -219,7 +227,8 @@ class ParserErrorSuite extends munit.FunSuite {
   }
 
   test("windows") {
-    val units = "a unit of time (weeks, days, hours, minutes, seconds, milliseconds, microseconds), EVENTS, or a column in brackets, such as [ts]"
+    val units =
+      "a unit of time (weeks, days, hours, minutes, seconds, milliseconds, microseconds), EVENTS, or a column in brackets, such as [ts]"
     formula("A WITHIN", 9, "expected a number after WITHIN, found the end of the query.")
     formula("A WITHIN 3", 11, s"expected $units, found the end of the query.")
     formula("A WITHIN 3 mintues", 12, s"expected $units, found 'mintues'. Did you mean 'minutes'?")
@@ -260,7 +269,12 @@ class ParserErrorSuite extends munit.FunSuite {
       "SELECT names 'hihg', which is not a variable of the pattern. Its variables are A, high. Did you mean 'high'?",
       variable
     )
-    refused("SELECT y FROM S WHERE A AS x", (1, 8), "SELECT names 'y', which is not a variable of the pattern. Its variables are A, x.", variable)
+    refused(
+      "SELECT y FROM S WHERE A AS x",
+      (1, 8),
+      "SELECT names 'y', which is not a variable of the pattern. Its variables are A, x.",
+      variable
+    )
     refused(
       "SELECT * FROM S WHERE (A AS low FILTER high[p]) ; B AS high",
       (1, 40),

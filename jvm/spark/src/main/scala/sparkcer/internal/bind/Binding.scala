@@ -100,9 +100,12 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
       .micros(text)
       .flatMap(clock.duration)
       .orElse(scala.util.Try(BigDecimal(text)).toOption.filter(_ => clock.duration(0).isEmpty).map(clock.units))
-    size.filter(_ >= 0).map(_.toLong).getOrElse(
-      throw new CerException("CER_IDLE", typed(time) :+ ("idle" -> text): _*)
-    )
+    size
+      .filter(_ >= 0)
+      .map(_.toLong)
+      .getOrElse(
+        throw new CerException("CER_IDLE", typed(time) :+ ("idle" -> text): _*)
+      )
   }
 
   checkStreams()
@@ -154,8 +157,8 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     if (e.dataType != BooleanType)
       fail(offset, "CER_TYPE_MISMATCH.NOT_BOOLEAN", "condition" -> sql, "type" -> e.dataType.sql)
 
-  /** Parses SQL text as Spark does. Spark would accept a word after the expression as an alias, as in a SELECT list; here
-    * it is an error.
+  /** Parses SQL text as Spark does. Spark would accept a word after the expression as an alias, as in a SELECT list;
+    * here it is an error.
     */
   private[sparkcer] def parse(sql: String, shown: String, offset: Int): Expression = {
     def named(names: String) = fail(offset, "CER_SYNTAX.NAME_FOR_SQL", "sql" -> shown, "names" -> names)
@@ -184,7 +187,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   /** The message of Spark, without its place, which is relative to the condition and not to the query. */
   private[sparkcer] def firstLine(e: AnalysisException): String =
-    e.getMessage.trim.linesIterator.next().replaceFirst("( SQLSTATE: \\w+)?( \\(line \\d+, pos \\d+\\)|; line \\d+ pos \\d+;?)?$", "")
+    e.getMessage.trim.linesIterator
+      .next()
+      .replaceFirst("( SQLSTATE: \\w+)?( \\(line \\d+, pos \\d+\\)|; line \\d+ pos \\d+;?)?$", "")
 
   // Columns
 

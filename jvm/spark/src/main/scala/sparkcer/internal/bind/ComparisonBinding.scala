@@ -23,7 +23,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   )
 
   private val comparisons: Vector[(Vector[Expression], Vector[Expression])] = program.comparisons.map {
-    case l @ Comparison.Pair(left, operator, right)         => (compared(l, Vector(left, right), operator), Vector.empty)
+    case l @ Comparison.Pair(left, operator, right) => (compared(l, Vector(left, right), operator), Vector.empty)
     case l @ Comparison.Consecutive(before, operator, current) =>
       (compared(l, Vector(before, current), operator), Vector.empty)
     case l @ Comparison.Same(terms)        => (same(l, terms), Vector.empty)
@@ -33,7 +33,9 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   /** Expressions over the columns of `events`. */
   private val (values, tests) = {
     val values = comparisons.flatMap(_._1)
-    val all = if (comparisons.isEmpty) Nil else Columns.evaluable(events, values.map(Comparable(_)) ++ comparisons.flatMap(_._2))
+    val all =
+      if (comparisons.isEmpty) Nil
+      else Columns.evaluable(events, values.map(Comparable(_)) ++ comparisons.flatMap(_._2))
     all.toVector.splitAt(values.length)
   }
 
@@ -167,9 +169,9 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   private def words(l: Comparison, e: AnalysisException): String = {
     val names = l match {
       case Comparison.Pair(left, _, right) => Vector(left.variable, right.variable)
-      case Comparison.Same(terms)             => terms.map(_.variable)
-      case l: Comparison.Consecutive          => Vector(Comparison.Prev) ++ l.variables
-      case l: Comparison.Expression           => l.variables :+ Comparison.Prev
+      case Comparison.Same(terms)          => terms.map(_.variable)
+      case l: Comparison.Consecutive       => Vector(Comparison.Prev) ++ l.variables
+      case l: Comparison.Expression        => l.variables :+ Comparison.Prev
     }
     names.indices.foldLeft(b.firstLine(e))((text, i) => text.replace(part(i), names(i)))
   }
@@ -213,7 +215,7 @@ private[sparkcer] object ComparisonBinding {
 
   private def terms(l: Comparison): Vector[Term] = l match {
     case Comparison.Same(terms) => terms
-    case _                => Vector.empty
+    case _                      => Vector.empty
   }
 
   /** Does a cast from one type to the other keep different values different? */

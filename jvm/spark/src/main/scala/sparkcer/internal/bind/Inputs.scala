@@ -10,8 +10,8 @@ import sparkcer.engine.ceql.{CeqlException, Name, Query, Window}
 
 /** Merges the inputs of a query, each under its name in FROM, into one DataFrame. It has the columns of all inputs by
   * name, with NULL where an input does not have the column; the type of each event, which is the FROM name in an input
-  * without a type column; and, in a hidden column, the FROM name, for `S>R`. Events of the same time are in the order of
-  * FROM.
+  * without a type column; and, in a hidden column, the FROM name, for `S>R`. Events of the same time are in the order
+  * of FROM.
   */
 final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], options: Options) {
   private val same = Sessions.sameName(inputs.head._2)

@@ -46,7 +46,7 @@ object ParameterValues {
     val column = value match { case c: Column => c; case v => lit(v) }
     scala.util.Try(Columns.resolve(df, column)).toOption match {
       case Some(l: Literal) => l
-      case _                => throw new CerException("CER_PARAMETER.NOT_A_LITERAL", "name" -> name, "value" -> s"$value")
+      case _ => throw new CerException("CER_PARAMETER.NOT_A_LITERAL", "name" -> name, "value" -> s"$value")
     }
   }
 

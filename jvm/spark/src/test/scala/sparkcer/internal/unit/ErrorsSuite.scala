@@ -29,8 +29,8 @@ class ErrorsSuite extends SparkSuite {
   }
 
   private def same(read: Json, jackson: JsonNode): Unit = read match {
-    case Json.Text(value)    => assertEquals(value, jackson.textValue)
-    case Json.Array(items)   =>
+    case Json.Text(value)  => assertEquals(value, jackson.textValue)
+    case Json.Array(items) =>
       assert(jackson.isArray)
       assertEquals(items.length, jackson.size)
       items.zip(jackson.elements.asScala).foreach { case (a, b) => same(a, b) }

@@ -227,8 +227,10 @@ final private[unit] class QueryErrors(spark: SparkSession) {
 
   private def types = {
     val numbers = events.select("t", "price")
-    def only(input: String) = s"no event has the type 'A': $input has no type column, so the type of all its events is '$input'."
-    val several = "no event has the type 'A': S, T have no type column, so the type of an event is the name of its input."
+    def only(input: String) =
+      s"no event has the type 'A': $input has no type column, so the type of all its events is '$input'."
+    val several =
+      "no event has the type 'A': S, T have no type column, so the type of an event is the name of its input."
     val pair = "SELECT * FROM S, T WHERE S ; A"
     def read(rows: DataFrame)(query: String) = Types.mustOccur(rows, query, Options(time = Some("t")))
     val many = spark.range(30).selectExpr("id AS t", "concat('K', id + 10) AS type")

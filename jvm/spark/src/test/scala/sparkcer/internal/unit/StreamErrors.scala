@@ -115,7 +115,10 @@ final private[unit] class StreamErrors(spark: SparkSession) {
   }
 
   private def snapshots = Vector(
-    error("CER_SNAPSHOT.CHECKPOINT_OF_BATCH", "A checkpoint belongs to a stream, but these events are a batch. Leave out checkpoint.")(
+    error(
+      "CER_SNAPSHOT.CHECKPOINT_OF_BATCH",
+      "A checkpoint belongs to a stream, but these events are a batch. Leave out checkpoint."
+    )(
       batch.cerSnapshot(query, time = "ts", checkpoint = "somewhere")
     ),
     error(
@@ -168,8 +171,10 @@ final private[unit] class StreamErrors(spark: SparkSession) {
 
   /** What is logged: the key of each, the whole text, and what makes it. */
   def warnings: Vector[(String, String, () => Vector[String])] = {
-    val late = "an event that is older than the last one of its key is late, and is left out. If events can come out of order,"
-    val first = "The first late events of a stream without a watermark: 1 were left out of micro-batch 1. If events can come out of order,"
+    val late =
+      "an event that is older than the last one of its key is late, and is left out. If events can come out of order,"
+    val first =
+      "The first late events of a stream without a watermark: 1 were left out of micro-batch 1. If events can come out of order,"
     val waits = "before the query; the query then waits for events that come so much later."
     val counted = "observedMetrics counts them, and late='rows' shows them."
     val unbounded = "The state of this stream can grow without bound, because"
@@ -213,7 +218,8 @@ final private[unit] class StreamErrors(spark: SparkSession) {
   private def withLateEvents(time: String): Vector[String] = Logged.during("sparkcer") {
     val input = MemoryStream[(String, Timestamp, Long)]
     val events = input.toDF().toDF("type", "ts", "t")
-    val running = events.cer(s"SELECT * FROM S WHERE A WITHIN 5 [$time]", time = time).writeStream.format("noop").start()
+    val running =
+      events.cer(s"SELECT * FROM S WHERE A WITHIN 5 [$time]", time = time).writeStream.format("noop").start()
     Seq(100L, 90L).foreach { t =>
       input.addData(("A", new Timestamp(1000 * t), t))
       running.processAllAvailable()
