@@ -15,7 +15,9 @@ object ConditionTable {
     val conjunctions = conditions.map { g =>
       val typed = Membership(events.column("type"), Set[AnyRef](g.eventType))
       val (equal, rest) =
-        g.holds.toVector.flatMap(p => ColumnConditions.conjuncts(ColumnConditions.parse(p.sql))).partitionMap(membership(events))
+        g.holds.toVector
+          .flatMap(p => ColumnConditions.conjuncts(ColumnConditions.parse(p.sql)))
+          .partitionMap(membership(events))
       Conjunction(
         typed +: equal,
         rest.map(number),
@@ -26,7 +28,9 @@ object ConditionTable {
     (new MaskTable(conjunctions), tests.keysIterator.map(ColumnConditions.compile(_, events)).toArray)
   }
 
-  private def membership(events: Events)(e: ColumnConditions.Expression): Either[Membership, ColumnConditions.Expression] =
+  private def membership(
+      events: Events
+  )(e: ColumnConditions.Expression): Either[Membership, ColumnConditions.Expression] =
     e match {
       case ColumnConditions.Compare(name, "=", constant) if !events.isDouble(events.column(name)) =>
         val value: AnyRef = constant.fold(identity[AnyRef], n => java.lang.Long.valueOf(n.toLongExact))

@@ -32,7 +32,8 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
 
   /** Where events are compared, what stands for each. */
   private val rows: Array[Array[Byte]] =
-    if (program.comparisons.isEmpty) new Array[Array[Byte]](events.size) else Array.tabulate(events.size)(ColumnValues.row)
+    if (program.comparisons.isEmpty) new Array[Array[Byte]](events.size)
+    else Array.tabulate(events.size)(ColumnValues.row)
   private val encoded = if (program.comparisons.isEmpty) null else new ColumnValues(program, events, encoded = true)
 
   private def newEvaluator(masked: Boolean): Evaluator =

@@ -1,11 +1,11 @@
 package sparkcer.benchmarks.masks
 
-/** Turns an event into its mask, one bit for each condition: with one look-up for each column that conditions compare with
-  * constants, however many they are, and each expression asked once at the most, and only while a condition that passed
-  * everything else depends on it.
+/** Turns an event into its mask, one bit for each condition: with one look-up for each column that conditions compare
+  * with constants, however many they are, and each expression asked once at the most, and only while a condition that
+  * passed everything else depends on it.
   *
-  * An event costs a hash for each such column, until no condition is left; then, for the conditions that are left, their
-  * expressions. The columns with the most constants come first, because they rule out the most. For one thread.
+  * An event costs a hash for each such column, until no condition is left; then, for the conditions that are left,
+  * their expressions. The columns with the most constants come first, because they rule out the most. For one thread.
   */
 final class MaskTable(conditions: Seq[Conjunction]) {
   private val words = math.max(1, (conditions.length + 63) / 64)

@@ -49,7 +49,9 @@ class MaskTableSuite extends munit.FunSuite {
       for (_ <- 1 to 20) {
         val e = event(rng)
         val mask = if (table.single) Array(table.mask(e)) else table.masks(e)
-        conditions.indices.foreach(g => assertEquals((mask(g >> 6) >>> g & 1L) == 1L, e.passes(conditions(g)), s"${conditions(g)}"))
+        conditions.indices.foreach(g =>
+          assertEquals((mask(g >> 6) >>> g & 1L) == 1L, e.passes(conditions(g)), s"${conditions(g)}")
+        )
         assertEquals(e.asked.distinct, e.asked)
       }
     }

@@ -52,8 +52,8 @@ object Comparison {
     def show: String = s"${current.variable}[${current.shown} ${operator.mirrored.sign} ${before.shown}]"
   }
 
-  /** Any other expression: true for every choice of one event for each variable, and if it has PREV, for each event of the
-    * first variable with the one before it.
+  /** Any other expression: true for every choice of one event for each variable, and if it has PREV, for each event of
+    * the first variable with the one before it.
     *
     * @param own
     *   the variable whose columns may be written without a prefix, the first of `variables`; other columns are

@@ -2,8 +2,8 @@ package sparkcer.engine.ceql
 
 import sparkcer.engine.ceql.Condition._
 
-/** Separates the conditions of a FILTER, which stay `X[P]`, from its comparisons between events. A name is resolved here,
-  * because the formula tells which variables there are.
+/** Separates the conditions of a FILTER, which stay `X[P]`, from its comparisons between events. A name is resolved
+  * here, because the formula tells which variables there are.
   */
 object Comparisons {
 
@@ -12,10 +12,10 @@ object Comparisons {
     val bound = body.variables
     val certain = body.certain
     def walk(c: Condition): Condition = c match {
-      case And(parts)     => And(parts.map(walk))
-      case Or(parts)      => Or(parts.map(walk))
-      case c: Compare     => compare(c, text)
-      case Holds(x, p)    => new Brackets(x, p, bound, certain).result
+      case And(parts)         => And(parts.map(walk))
+      case Or(parts)          => Or(parts.map(walk))
+      case c: Compare         => compare(c, text)
+      case Holds(x, p)        => new Brackets(x, p, bound, certain).result
       case compared: Compared => compared
     }
     walk(condition)
@@ -83,9 +83,9 @@ object Comparisons {
         case several     => And(several.map(_.test))
       }
 
-    /** The conjuncts of a condition with PREV. Each is separate, so that one without PREV also applies to the first event.
-      * Conjuncts that name the same variables stay together as written, so that one can guard the next from an error in
-      * Spark.
+    /** The conjuncts of a condition with PREV. Each is separate, so that one without PREV also applies to the first
+      * event. Conjuncts that name the same variables stay together as written, so that one can guard the next from an
+      * error in Spark.
       */
     private def apart: Vector[Brackets] = {
       val parts = Conjuncts(p.sql).map(sql => new Brackets(x, SqlCondition(sql)(p.offset), bound, certain))
@@ -102,8 +102,9 @@ object Comparisons {
           Compared(Comparison.Expression(p.sql, Some(x.value), others.filter(_ != Comparison.Prev), previous)(p.offset))
         )
 
-    /** The parts of a conjunction as comparisons of their own. A part then no longer waits until all variables of the whole
-      * have an event, which is correct only if each has one in every match. Either all parts have PREV or none has.
+    /** The parts of a conjunction as comparisons of their own. A part then no longer waits until all variables of the
+      * whole have an event, which is correct only if each has one in every match. Either all parts have PREV or none
+      * has.
       */
     private def split: Option[Condition] = comparisons.flatMap { parts =>
       val names = parts.map(c => (c.left.variables ++ c.right.variables).map(_.value).toSet)
@@ -128,7 +129,7 @@ object Comparisons {
       (c.left.variables.map(_.value), c.right.variables.map(_.value)) match {
         case (Vector(Comparison.Prev), Vector(_)) => Some(compared(c.left, c.operator, c.right))
         case (Vector(_), Vector(Comparison.Prev)) => Some(compared(c.right, c.operator.mirrored, c.left))
-        case _                              => None
+        case _                                    => None
       }
 
     private def compared(before: Operand, operator: Operator, current: Operand): Condition = {

@@ -102,8 +102,8 @@ object Condition {
   final case class Or(parts: Vector[Condition]) extends Condition
 }
 
-/** A formula of complex event logic (CEL; CORE, Section 2.2), with contiguity and negation of atoms, and with PART-BY and
-  * ALL (chain-CEA, Section 3). A chain of one operator is one node, so the depth of a formula is the depth of its
+/** A formula of complex event logic (CEL; CORE, Section 2.2), with contiguity and negation of atoms, and with PART-BY
+  * and ALL (chain-CEA, Section 3). A chain of one operator is one node, so the depth of a formula is the depth of its
   * parentheses.
   */
 sealed trait Formula {
@@ -174,7 +174,8 @@ object Formula {
   /** `NOT(α)`: one event that α does not match. */
   final case class Not(body: Formula)(val offset: Int) extends Formula
 
-  /** `π_L(φ)` of CORE: keeps the variables of L only. It has no syntax of its own; SELECT is a projection of the whole. */
+  /** `π_L(φ)` of CORE: keeps the variables of L only. It has no syntax of its own; SELECT is a projection of the whole.
+    */
   final case class Project(body: Formula, kept: Set[String]) extends Formula
 }
 

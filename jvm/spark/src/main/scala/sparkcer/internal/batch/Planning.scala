@@ -25,7 +25,8 @@ object Planning {
     def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
       case p: Prepare =>
         import p._
-        val one = PrepareExec(masks, droppable, time, key, clock, order, payload, tally, slices, output, planLater(child))
+        val one =
+          PrepareExec(masks, droppable, time, key, clock, order, payload, tally, slices, output, planLater(child))
         slices.fold[SparkPlan](one)(RepeatExec(_, one)) :: Nil
       case r: Recognize =>
         RecognizeExec(r.plan, r.layout, r.spread, r.unread, r.output, planLater(r.child)) :: Nil
@@ -34,9 +35,9 @@ object Planning {
     }
   }
 
-  /** Does not write columns of matches that nobody reads. If `match_id` is one of them, which depends on every column of
-    * an event, the columns of events that nobody reads or compares are not packed either, and not read where the source
-    * can leave them out.
+  /** Does not write columns of matches that nobody reads. If `match_id` is one of them, which depends on every column
+    * of an event, the columns of events that nobody reads or compares are not packed either, and not read where the
+    * source can leave them out.
     */
   private object Unread extends Rule[LogicalPlan] {
     def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
@@ -45,7 +46,8 @@ object Planning {
         if (unread == before) p
         else {
           val identified = !r.plan.schema.counts && !unread(0)
-          val child = if (identified) prepare else narrowed(prepare, fieldsRead(list, r) ++ r.plan.query.comparisons.columns)
+          val child =
+            if (identified) prepare else narrowed(prepare, fieldsRead(list, r) ++ r.plan.query.comparisons.columns)
           Project(list, r.copy(unread = unread, child = child))
         }
     }

@@ -12,8 +12,8 @@ object Spread {
   /** All events of a key are in one task.
     *
     * @param inTime
-    *   whether events are sorted by time, which is cheaper than by key and time. It needs a window, which tells when a key
-    *   can be dropped; without one, events are sorted by key, and one key is read after the other
+    *   whether events are sorted by time, which is cheaper than by key and time. It needs a window, which tells when a
+    *   key can be dropped; without one, events are sorted by key, and one key is read after the other
     */
   final case class ByKey(inTime: Boolean) extends Spread { def words: String = "by key" }
 

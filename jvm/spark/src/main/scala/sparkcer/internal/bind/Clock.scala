@@ -94,8 +94,8 @@ object Clock {
 
   def fromOrdered(n: Long): Double = java.lang.Double.longBitsToDouble(n ^ ((n >> 63) & Long.MaxValue))
 
-  /** The smallest start with `end - start <= size` in floating-point arithmetic. It is near `end - size`, which can be off
-    * by a rounding error; close to 0 there are very many doubles within that error. So the search moves away from
+  /** The smallest start with `end - start <= size` in floating-point arithmetic. It is near `end - size`, which can be
+    * off by a rounding error; close to 0 there are very many doubles within that error. So the search moves away from
     * `end - size` in steps that double, and then bisects.
     */
   private def boundOfDouble(end: Double, size: Double): Long = {

@@ -32,8 +32,8 @@ final case class Options(
 
 object Options {
 
-  /** From the arguments of a call in Scala or Python. null means "not given", except for the type column, where it means
-    * "there is none".
+  /** From the arguments of a call in Scala or Python. null means "not given", except for the type column, where it
+    * means "there is none".
     */
   def of(
       time: String,

@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.plans.logical._
 /** The operators between the source of a stream and the query. */
 private[sparkcer] object Upstream {
 
-  /** Is there a stateful operator, which may hold rows back until the watermark passes them? The list is that of Spark's
-    * own check of streaming plans (`UnsupportedOperationChecker`), which is private, without LIMIT, which holds no rows
-    * back.
+  /** Is there a stateful operator, which may hold rows back until the watermark passes them? The list is that of
+    * Spark's own check of streaming plans (`UnsupportedOperationChecker`), which is private, without LIMIT, which holds
+    * no rows back.
     */
   def keepsState(plan: LogicalPlan): Boolean = plan.exists {
     case a: Aggregate                  => a.isStreaming

@@ -5,8 +5,8 @@ import org.apache.spark.unsafe.Platform
 
 import sparkcer.engine.evaluate.{Matches, Substream}
 
-/** The `match_id`: a hash of the query, the key, the start and end events, and each bound event with its variables. It is
-  * the same in a batch and in a stream, however the stream is cut into micro-batches. It has 128 bits, from two
+/** The `match_id`: a hash of the query, the key, the start and end events, and each bound event with its variables. It
+  * is the same in a batch and in a stream, however the stream is cut into micro-batches. It has 128 bits, from two
   * independent hashes of 64 bits.
   *
   * The bytes of an event are hashed once, not once for each match that the event is part of.

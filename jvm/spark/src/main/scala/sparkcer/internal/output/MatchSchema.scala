@@ -14,8 +14,8 @@ final case class MatchSchema(
 ) {
   val row: StructType = if (counts) countRow else matchRow
 
-  /** The row, with a name for the key that no variable can have. The names in `row` are part of every `match_id`, so they
-    * do not change.
+  /** The row, with a name for the key that no variable can have. The names in `row` are part of every `match_id`, so
+    * they do not change.
     */
   val named: StructType = {
     val place = if (counts) 0 else 1

@@ -10,8 +10,8 @@ import sparkcer.engine.evaluate.{Matches, Program, Substream}
 import sparkcer.internal.bind.Clock
 import sparkcer.internal.prepare.{Event, Payload}
 
-/** Writes matches as rows. A row is valid until the next one is written. The rows of events are copied as bytes, without
-  * reading their columns. Columns that nobody reads stay empty.
+/** Writes matches as rows. A row is valid until the next one is written. The rows of events are copied as bytes,
+  * without reading their columns. Columns that nobody reads stay empty.
   */
 final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fingerprint: Long, unread: Set[Int]) {
   private val columns = schema.columns

@@ -16,7 +16,8 @@ final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
   private val program = plan.query.program
   val evaluator = new Evaluator(
     program,
-    values = if (program.comparisons.isEmpty) null else new ComparedValues(plan.query.comparisons, plan.schema.event.length)
+    values =
+      if (program.comparisons.isEmpty) null else new ComparedValues(plan.query.comparisons, plan.schema.event.length)
   )
   private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint, unread)
 

@@ -11,7 +11,8 @@ import sparkcer.internal.bind.Plan
 import sparkcer.internal.prepare.{Event, Payload}
 
 /** What a substream remembers of its last events: their time, to know whether the next event is late, and how many
-  * identical events of that time there were, so that each match has its own `match_id`. Costs little while times differ.
+  * identical events of that time there were, so that each match has its own `match_id`. Costs little while times
+  * differ.
   */
 final class Ties {
   private var seen = false

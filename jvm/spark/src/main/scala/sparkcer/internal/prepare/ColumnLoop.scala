@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.vectorized.{ColumnarBatch, ColumnVector}
 
-/** Generated code that loops over columnar batches and their rows. Spark's own loop turns batches into rows, and gives no
-  * access to the column vectors.
+/** Generated code that loops over columnar batches and their rows. Spark's own loop turns batches into rows, and gives
+  * no access to the column vectors.
   *
   * @param rows
   *   the metric that counts rows

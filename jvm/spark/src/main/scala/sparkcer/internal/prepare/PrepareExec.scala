@@ -87,8 +87,8 @@ case class PrepareExec(
     loop.code(limitNotReachedCond, onBatch.mkString("\n"), s"${body(ctx, loop.read, words)}\n$stop")
   }
 
-  /** The code that computes a mask with the help of dictionaries, and the code that runs once for each columnar batch. If
-    * a column has no dictionary in a batch, the whole mask is evaluated for each row.
+  /** The code that computes a mask with the help of dictionaries, and the code that runs once for each columnar batch.
+    * If a column has no dictionary in a batch, the whole mask is evaluated for each row.
     */
   private def byDictionary(
       ctx: CodegenContext,
@@ -106,7 +106,8 @@ case class PrepareExec(
     val left = ctx.addMutableState("long[]", "cerLeft", forceInline = true)
     val vectors = split.columns.map(a => loop.vectors(child.output.indexWhere(_.exprId == a.exprId)))
     val conditions = ctx.addReferenceObj("cerStrings", split.conditions)
-    val onBatch = if (vectors.isEmpty) "" else s"$left = $conditions.of(${loop.array(vectors)}, ${loop.batch}.numRows());"
+    val onBatch =
+      if (vectors.isEmpty) "" else s"$left = $conditions.of(${loop.array(vectors)}, ${loop.batch}.numRows());"
     val rest = split.rest.map { case (i, condition) =>
       s"if (($word & ${1L << i}L) != 0L) { ${test(
           condition

@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
-/** Repeats each event for the slices after its own that read it. The row stays the same, except for the slice number. */
+/** Repeats each event for the slices after its own that read it. The row stays the same, except for the slice number.
+  */
 case class RepeatExec(slices: Slices, child: SparkPlan) extends UnaryExecNode {
   override def nodeName: String = "CerRepeat"
   override def output: Seq[Attribute] = child.output

@@ -5,10 +5,10 @@ import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.sql.vectorized.ColumnVector
 
-/** Evaluates the conjuncts of a [[Mask]] that are about one string column on the dictionary of that column. Bit i of the
-  * result is set if no such conjunct makes condition i false. If a columnar batch has dictionaries, as from Parquet, a
-  * conjunct is evaluated once for each word of the dictionary instead of once for each event, and no string is created.
-  * That is most of the cost of a filter over strings.
+/** Evaluates the conjuncts of a [[Mask]] that are about one string column on the dictionary of that column. Bit i of
+  * the result is set if no such conjunct makes condition i false. If a columnar batch has dictionaries, as from
+  * Parquet, a conjunct is evaluated once for each word of the dictionary instead of once for each event, and no string
+  * is created. That is most of the cost of a filter over strings.
   *
   * @param masks
   *   for each column, the conjuncts about it, with the column as their only input

@@ -10,9 +10,9 @@ object LogHead {
   val Empty: LogHead = LogHead(-1, 0)
 }
 
-/** The state of a bucket in the state store: a log of pieces. Each piece has what one micro-batch changed, and from time
-  * to time a full piece replaces all others. So a micro-batch writes an amount of bytes that grows with its events, not
-  * with the state.
+/** The state of a bucket in the state store: a log of pieces. Each piece has what one micro-batch changed, and from
+  * time to time a full piece replaces all others. So a micro-batch writes an amount of bytes that grows with its
+  * events, not with the state.
   *
   * The map also has, under a number that no piece has, what the log was written for ([[LogAbout]]). This is compared
   * before anything else is read, because Spark does not notice that another query is started on an old checkpoint. All

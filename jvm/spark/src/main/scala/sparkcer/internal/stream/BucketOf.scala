@@ -26,8 +26,8 @@ case class BucketOf(child: Expression) extends UnaryExpression {
 
 object BucketOf {
 
-  /** Newer Spark versions keep the number of the checkpoint here, apart from the one of the session. If a version kept it
-    * elsewhere, the number in the log of the checkpoint would not fit ([[LogMeaning]]), and the query would fail.
+  /** Newer Spark versions keep the number of the checkpoint here, apart from the one of the session. If a version kept
+    * it elsewhere, the number in the log of the checkpoint would not fit ([[LogMeaning]]), and the query would fail.
     */
   private val OfCheckpoint = "spark.sql.streaming.internal.stateStore.partitions"
 
@@ -36,8 +36,8 @@ object BucketOf {
     ids(conf.getConfString(OfCheckpoint, conf.numShufflePartitions.toString).toInt).toArray
   }
 
-  /** A number for each bucket, chosen so that Spark, which places groups by a hash, puts one bucket into each of as many
-    * partitions.
+  /** A number for each bucket, chosen so that Spark, which places groups by a hash, puts one bucket into each of as
+    * many partitions.
     */
   def ids(n: Int): Seq[Int] = {
     val ids = Array.fill(n)(-1)

@@ -7,7 +7,8 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.streaming.StreamingQueryListener
 
-/** The buckets that this executor keeps in memory, so that a micro-batch need not load the state that the last one left.
+/** The buckets that this executor keeps in memory, so that a micro-batch need not load the state that the last one
+  * left.
   *
   * It cannot give a wrong answer. A bucket is taken out while a task works on it, so no two tasks see the same one. The
   * head of its log, which has a random part, is compared with the head in the state store: a bucket that worked for an

@@ -2,8 +2,8 @@ package sparkcer.internal.stream
 
 import sparkcer.internal.prepare.Event
 
-/** The events that wait to be read, in order. New events mostly come in order and after those that wait, which costs one
-  * pass; the worst case is a sort.
+/** The events that wait to be read, in order. New events mostly come in order and after those that wait, which costs
+  * one pass; the worst case is a sort.
   */
 final private[sparkcer] class Held {
   private var events = new Array[Event](16)

@@ -10,8 +10,8 @@ import sparkcer.internal.bind.Plan
 
 /** What a log was written for, and where it ends. All of it must be the same when the log is read, because state refers
   * to columns by position, and to the conditions, states and labels of the compiled query by number. What is not here
-  * may change on a checkpoint: the delay of the watermark, `idle`, `late` if the kept columns stay the same, the name of
-  * the source and its columns that the query does not read, and the settings of the session.
+  * may change on a checkpoint: the delay of the watermark, `idle`, `late` if the kept columns stay the same, the name
+  * of the source and its columns that the query does not read, and the settings of the session.
   *
   * @param meaning
   *   what the numbers in the log mean; format 1 did not say

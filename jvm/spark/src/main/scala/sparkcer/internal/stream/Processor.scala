@@ -7,8 +7,8 @@ import sparkcer.internal.prepare.Event
 
 /** Evaluates the events of a bucket, and sets timers for those that wait.
   *
-  * Each micro-batch with events has a row for the first bucket, its [[sparkcer.internal.prepare.Tally]]. So at least one
-  * bucket compares the checkpoint with the query, even if all keys of the micro-batch are new.
+  * Each micro-batch with events has a row for the first bucket, its [[sparkcer.internal.prepare.Tally]]. So at least
+  * one bucket compares the checkpoint with the query, even if all keys of the micro-batch are new.
   *
   * @param oneTask
   *   whether one bucket has all keys
@@ -75,8 +75,8 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
     * watermark of the micro-batch before. Earlier does no harm: the bucket finds nothing to do yet.
     *
     * Spark 4.0 and 4.1 fire timers that are before the watermark. Later versions also fire those at the watermark, but
-    * none that was set at or before the current watermark. One timer, a millisecond before the wanted time, serves both.
-    * If that is the current watermark, a second timer at the wanted time serves the later versions.
+    * none that was set at or before the current watermark. One timer, a millisecond before the wanted time, serves
+    * both. If that is the current watermark, a second timer at the wanted time serves the later versions.
     *
     * @param expired
     *   the timer that fired. It is still listed, and Spark removes it: setting it again would have no effect

@@ -18,9 +18,10 @@ import sparkcer.engine.ceql.Consume
 /** The matches of a query that ended within the last window before some time, bounds included.
   *
   * A snapshot finds them again in the events of the last two windows: a match that ended in the last window started in
-  * one of them. So it costs as much as a batch over two windows, and a stream with `snapshots` keeps these events beside
-  * its partial matches. The paper on CEP and dynamic query evaluation (Ugarte, Vansummeren; Section 5) explains why: no
-  * state is known that both has constant update time and can list all matches of the window with constant delay.
+  * one of them. So it costs as much as a batch over two windows, and a stream with `snapshots` keeps these events
+  * beside its partial matches. The paper on CEP and dynamic query evaluation (Ugarte, Vansummeren; Section 5) explains
+  * why: no state is known that both has constant update time and can list all matches of the window with constant
+  * delay.
   */
 object Snapshot {
 

@@ -10,8 +10,8 @@ import sparkcer.engine.evaluate.Program
 import sparkcer.engine.testkit._
 import sparkcer.internal.testkit.{SparkSuite, Tables}
 
-/** Random queries with comparisons between events over two inputs, through Spark, give what their definition says. Each case
-  * is a Spark job, so there are few; the engine's own suite has many.
+/** Random queries with comparisons between events over two inputs, through Spark, give what their definition says. Each
+  * case is a Spark job, so there are few; the engine's own suite has many.
   */
 class ComparisonOracleSuite extends Properties {
   override def cases: Int = 15

@@ -8,8 +8,9 @@ import sparkcer.engine.oracle.GoldenSuite
 import sparkcer.engine.testkit.{Event => TestEvent, Match}
 import sparkcer.internal.testkit.{SparkSuite, Tables}
 
-/** The engine's golden cases of comparisons between events, through Spark: Examples 1 to 4 and 6 of the chain-CEA paper on its Figure 1, the
-  * r, s, t query of the dynamic evaluation paper, View1 of ViewDF, rising runs, and what `comparisons.txt` has.
+/** The engine's golden cases of comparisons between events, through Spark: Examples 1 to 4 and 6 of the chain-CEA paper
+  * on its Figure 1, the r, s, t query of the dynamic evaluation paper, View1 of ViewDF, rising runs, and what
+  * `comparisons.txt` has.
   */
 class GoldenComparisonSuite extends SparkSuite {
   private val tables = new Tables(spark)
