@@ -7,8 +7,15 @@ import org.apache.spark.sql.cerbridge.CerException
   * @param removed
   *   folders that no part uses any more. They are deleted later, because queries on an older version may still read
   *   them.
+  * @param writers
+  *   the last version that each writer has written, see [[CatalogFiles]]
   */
-private[views] final case class Catalog(version: Long, tables: Vector[Table], removed: Vector[RemovedFolder]) {
+private[views] final case class Catalog(
+    version: Long,
+    tables: Vector[Table],
+    removed: Vector[RemovedFolder],
+    writers: Map[String, Long] = Map.empty
+) {
   def find(name: String): Option[Table] = tables.find(_.name.equalsIgnoreCase(name))
 
   def apply(name: String): Table = find(name).getOrElse {

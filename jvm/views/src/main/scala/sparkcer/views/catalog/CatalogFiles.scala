@@ -1,6 +1,7 @@
 package sparkcer.views.catalog
 
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.UUID
 
 import scala.annotation.tailrec
 
@@ -16,21 +17,25 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
   private val files = new AtomicFiles(new Path(root, "_catalog"), conf)
   private implicit val formats: Formats = DefaultFormats
 
+  private val writer = UUID.randomUUID().toString
+
   @volatile private var last = Catalog(0, Vector.empty, Vector.empty)
 
   /** The newest version. */
+  def load(): Catalog = newest().getOrElse(Catalog(0, Vector.empty, Vector.empty))
+
   @tailrec
-  def load(): Catalog = {
-    val newest = versions().maxOption.getOrElse(0L)
+  private def newest(): Option[Catalog] = {
+    val number = versions().maxOption.getOrElse(0L)
     val known = last
-    if (newest == known.version) known
-    else if (newest == 0) Catalog(0, Vector.empty, Vector.empty)
+    if (number == 0) None
+    else if (number == known.version) Some(known)
     else
-      read(newest) match {
-        case Some(catalog) =>
-          last = catalog
-          catalog
-        case None => load() // others have written so many versions since that this one was deleted
+      read(number) match {
+        case None  => newest() // others have written so many versions since that this one was deleted
+        case found =>
+          found.foreach(last = _)
+          found
       }
   }
 
@@ -57,23 +62,26 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
   private def read(version: Long): Option[Catalog] =
     files.read(file(version)).map(bytes => Serialization.read[Catalog](new String(bytes, UTF_8)))
 
-  private def write(catalog: Catalog): Boolean = {
-    val won =
-      files.put(file(catalog.version), Serialization.write(catalog).getBytes(UTF_8)) && !overtaken(catalog.version)
-    if (won) {
-      last = catalog
-      versions().filter(_ <= catalog.version - KeptVersions).sorted.foreach(v => files.delete(file(v)))
-    }
-    won
-  }
-
-  /** Did the file of this version not exist only because other writers are far ahead and have deleted it? They delete
-    * the oldest versions first, so the version before this one is gone too. Then this version is void, and is deleted.
+  /** Only one thread of a writer writes at a time, so that the catalog can tell which version it wrote last.
+    *
+    * A writer that was suspended can find that the file of its version does not exist only because others are far ahead
+    * and have deleted it. So if there are newer versions after the file is written, they must be based on it: the
+    * newest one knows then that we have written it. If it does not, our version is void, and is deleted.
     */
-  private def overtaken(version: Long): Boolean = {
-    val gone = version > 1 && !files.exists(file(version - 1))
-    if (gone) files.delete(file(version))
-    gone
+  private def write(catalog: Catalog): Boolean = synchronized {
+    val version = catalog.version
+    val writers = catalog.writers.filter(_._2 > version - KnownVersions).updated(writer, version)
+    val noted = catalog.copy(writers = writers)
+    if (!files.put(file(version), Serialization.write(noted).getBytes(UTF_8))) false
+    else {
+      val existing = versions()
+      val isValid = existing.max == version || newest().exists(_.writers.get(writer).contains(version))
+      if (isValid) {
+        last = noted
+        existing.filter(_ <= version - KeptVersions).sorted.foreach(v => files.delete(file(v)))
+      } else files.delete(file(version))
+      isValid
+    }
   }
 
   private def versions(): Vector[Long] =
@@ -82,4 +90,7 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
   private def file(version: Long) = s"$version.json"
   private val Name = """^(\d+)\.json$""".r
   private val KeptVersions = 10
+
+  /** After so many versions a catalog forgets a writer. */
+  private val KnownVersions = 10000L
 }

@@ -14,10 +14,13 @@ private[views] object WindowQuery {
   def form(query: ViewQuery): WindowForm = {
     val panes = new Panes(query)
     val calls = new Aggregates(query, new FreshNames(Nil), needsValues = false).calls
+    val form =
+      if (panes.wide == 1) new MergedPanes(query, panes)
+      else if (calls.forall(_.subtractable)) new PrefixSums(query, panes)
+      else if (calls.forall(_.extreme)) new Extremes(query, panes)
+      else new MergedPanes(query, panes)
+    // Other errors come first: an aggregate that is not supported here would be taken for none.
     if (calls.isEmpty) query.window.get.fail("CER_SYNTAX.VIEW_NO_AGGREGATE")
-    else if (panes.wide == 1) new MergedPanes(query, panes)
-    else if (calls.forall(_.subtractable)) new PrefixSums(query, panes)
-    else if (calls.forall(_.extreme)) new Extremes(query, panes)
-    else new MergedPanes(query, panes)
+    form
   }
 }

@@ -1,6 +1,7 @@
 package sparkcer.views.testkit
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.internal.testkit.SparkSuite
@@ -32,15 +33,28 @@ PARTITION LENGTH (\d+)""".r
 
   def run(statement: String): Unit = {
     val Statement(name, initialize, update, seconds) = statement: @unchecked
+    val isRecursive = Reference.findAllMatchIn(update).exists(_.group(1) == name)
     val seen = tables.values.flatMap { case (l, _, parts) => parts.keys.map(_ * l / seconds.toLong) }
+    def add(schema: StructType, parts: Map[Long, Seq[Row]]): Unit =
+      tables += name -> ((seconds.toLong, schema, tables.get(name).fold(parts)(_._3 ++ parts)))
+    var frames = Vector.empty[(Long, DataFrame)]
     for (part <- seen.min to seen.max) {
-      val started = tables.get(name).exists(_._3.contains(part - 1))
-      evaluate(if (started) update else initialize, part).foreach { df =>
-        val (schema, before) = tables.get(name).fold((df.schema, Map.empty[Long, Seq[Row]]))(t => (t._2, t._3))
+      val isStarted = frames.lastOption.exists(_._1 == part - 1)
+      evaluate(if (isStarted) update else initialize, part).foreach { df =>
+        frames :+= part -> df
+        val schema = frames.head._2.schema
         assert(df.schema.map(_.dataType) == schema.map(_.dataType), s"$name: ${df.schema} is not $schema")
-        tables += name -> ((seconds.toLong, schema, before + (part -> df.collect().toSeq)))
+        if (isRecursive) add(schema, Map(part -> df.collect().toSeq))
       }
     }
+    if (!isRecursive) frames.headOption.foreach { case (_, df) => add(df.schema, together(frames)) }
+  }
+
+  /** The rows of all parts, in one job. */
+  private def together(frames: Vector[(Long, DataFrame)]): Map[Long, Seq[Row]] = {
+    val all = frames.map { case (part, df) => df.select(lit(part), col("*")) }.reduce(_ unionAll _)
+    val rows = all.collect().toSeq.groupMap(_.getLong(0))(r => Row.fromSeq(r.toSeq.tail))
+    frames.map { case (part, _) => part -> rows.getOrElse(part, Nil) }.toMap
   }
 
   /** Nothing if a part is missing. */
