@@ -4,7 +4,8 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 
-import sparkcer.engine.error.{EngineErrors, Errors, Json}
+import sparkcer.engine.error.{Errors, Json}
+import sparkcer.engine.unit.EngineErrors
 import sparkcer.internal.testkit.SparkSuite
 
 /** Each error of the catalogue that is not one of the engine's or of views', as it is written there. */

@@ -1,4 +1,4 @@
-package sparkcer.engine.error
+package sparkcer.engine.unit
 
 import sparkcer.engine.ceql.Parser
 import sparkcer.engine.compare.Content

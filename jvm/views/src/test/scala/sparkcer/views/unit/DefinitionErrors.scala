@@ -1,4 +1,4 @@
-package sparkcer.views.error
+package sparkcer.views.unit
 
 import org.apache.spark.sql.SparkSession
 

@@ -1,4 +1,6 @@
-package sparkcer.engine.error
+package sparkcer.engine.unit
+
+import sparkcer.engine.error.{Errors, Json}
 
 /** The catalogue has the form that it should have, and each error of the engine is as it is written there. */
 class CatalogueSuite extends munit.FunSuite {

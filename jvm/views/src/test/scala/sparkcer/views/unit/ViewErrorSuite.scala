@@ -1,4 +1,4 @@
-package sparkcer.views.error
+package sparkcer.views.unit
 
 import sparkcer.engine.error.Errors
 import sparkcer.internal.testkit.SparkSuite
