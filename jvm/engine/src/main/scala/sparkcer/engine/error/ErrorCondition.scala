@@ -5,9 +5,9 @@ package sparkcer.engine.error
   * @param messages
   *   by their keys
   */
-final private[error] case class ErrorCondition(sqlState: String, messages: Map[String, String])
+final private[engine] case class ErrorCondition(sqlState: String, messages: Map[String, String])
 
-private[error] object ErrorCondition {
+private[engine] object ErrorCondition {
 
   /** All conditions by name. A catalogue with anything that it need not have, or without what it needs, is an
     * IllegalArgumentException.

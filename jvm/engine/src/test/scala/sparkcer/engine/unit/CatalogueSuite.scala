@@ -1,6 +1,6 @@
 package sparkcer.engine.unit
 
-import sparkcer.engine.error.{Errors, Json}
+import sparkcer.engine.error.{ErrorCondition, Errors, Json}
 
 /** The catalogue has the form that it should have, and each error of the engine is as it is written there. */
 class CatalogueSuite extends munit.FunSuite {

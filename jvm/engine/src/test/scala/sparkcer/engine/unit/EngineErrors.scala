@@ -2,6 +2,7 @@ package sparkcer.engine.unit
 
 import sparkcer.engine.ceql.Parser
 import sparkcer.engine.compare.Content
+import sparkcer.engine.error.Errors
 import sparkcer.engine.evaluate.{Evaluator, Partitions, Program, Tecs}
 import sparkcer.engine.state.{Frame, WireReader}
 import sparkcer.engine.testkit.{ErrorCase, Event, Harness}

@@ -7,8 +7,8 @@ import scala.annotation.tailrec
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.json4s.{DefaultFormats, Formats}
-import org.json4s.jackson.Serialization
+import org.json4s._
+import org.json4s.jackson.JsonMethods
 
 /** The catalog in files: `_catalog/<version>.json`, one file for each version, see [[AtomicFiles]]. A writer that finds
   * that the file of its version exists already loads this version and applies its change again.
@@ -60,7 +60,21 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
   def sweep(before: Long): Unit = files.sweep(before)
 
   private def read(version: Long): Option[Catalog] =
-    files.read(file(version)).map(bytes => Serialization.read[Catalog](new String(bytes, UTF_8)))
+    files.read(file(version)).map { bytes =>
+      JsonMethods
+        .parse(new String(bytes, UTF_8))
+        .transformField { case (name, value) => (Stored.map(_.swap).getOrElse(name, name), value) }
+        .extract[Catalog]
+    }
+
+  private def json(catalog: Catalog): String = JsonMethods.compact(
+    Extraction.decompose(catalog).transformField { case (name, value) => (Stored.getOrElse(name, name), value) }
+  )
+
+  /** The names of fields in the files, where they differ: those of the first version, which must stay readable. A field
+    * that is not found would be read as an empty list.
+    */
+  private val Stored = Map("folders" -> "pieces", "path" -> "folder")
 
   /** Only one thread of a writer writes at a time, so that the catalog can tell which version it wrote last.
     *
@@ -72,7 +86,7 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
     val version = catalog.version
     val writers = catalog.writers.filter(_._2 > version - KnownVersions).updated(writer, version)
     val noted = catalog.copy(writers = writers)
-    if (!files.put(file(version), Serialization.write(noted).getBytes(UTF_8))) false
+    if (!files.put(file(version), json(noted).getBytes(UTF_8))) false
     else {
       val existing = versions()
       val isValid = existing.max == version || newest().exists(_.writers.get(writer).contains(version))

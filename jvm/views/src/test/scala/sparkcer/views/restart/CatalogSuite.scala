@@ -10,7 +10,7 @@ import org.apache.hadoop.fs.Path
 import sparkcer.engine.testkit.Properties
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.Views
-import sparkcer.views.catalog.{CatalogFiles, RemovedFolder}
+import sparkcer.views.catalog.{CatalogFiles, DataFile, DataFolder, RemovedFolder}
 import sparkcer.views.maintain.Sweeper
 import sparkcer.views.store.Storage
 import sparkcer.views.testkit.{CrashContext, CrashFileSystem, Network}
@@ -40,6 +40,27 @@ final class CatalogSuite extends SparkSuite {
       (for (n <- 0 until 4; k <- 0 until each) yield s"$n.$k").toVector.sorted
     )
     assertEquals(last.removed.map(_.since), (1L to 100L).toVector)
+  }
+
+  test("a catalog of the first version is read, and its names stay") {
+    val folder = Network.folder()
+    val file = Paths.get(folder).resolve("_catalog/1.json")
+    Files.createDirectories(file.getParent)
+    Files.writeString(
+      file,
+      """{"version":1,"tables":[{"name":"M","id":"m","length":60,"schema":"t TIMESTAMP,v INT","time":"t",
+        |"parts":[{"index":7,"pieces":["m/7"],"rows":2,"changed":1,"updated":5,"stale":[],"frozen":false}],"open":[],"aside":[],
+        |"pieces":[{"folder":"m/7","rolled":false,"files":[{"name":"a.parquet","size":9,"modified":4}]}],"batches":{}}],
+        |"removed":[{"folder":"m/6","since":3}]}""".stripMargin
+    )
+    val files = new CatalogFiles(new Path(folder), spark.sparkContext.hadoopConfiguration)
+    val table = files.load()("M")
+    assertEquals(table.parts.map(_.folders), Vector(Vector("m/7")))
+    assertEquals(table.folders, Vector(DataFolder("m/7", rolled = false, Vector(DataFile("a.parquet", 9, 4)))))
+    assertEquals(files.load().removed, Vector(RemovedFolder("m/6", 3)))
+    files.commit((c, _) => (c.copy(removed = Vector.empty), ()))
+    val written = Files.readString(file.resolveSibling("2.json"))
+    assert(written.contains(""""pieces":["m/7"]""") && written.contains(""""folder":"m/7""""), written)
   }
 
   test("appends and maintenance at once") {
