@@ -30,6 +30,6 @@ final class Result(val workload: Workload, val events: Int, val peak: Peak) {
 object Result {
   val header: String =
     f"${""}%-20s ${"update, million/s"}%19s ${"total, million/s"}%19s\n" +
-      f"${"query"}%-20s ${"predic."}%9s ${"masks"}%9s ${"predic."}%9s ${"masks"}%9s ${"closing"}%9s ${"matches"}%11s " +
+      f"${"query"}%-20s ${"condit."}%9s ${"masks"}%9s ${"condit."}%9s ${"masks"}%9s ${"closing"}%9s ${"matches"}%11s " +
       f"${"ns/match"}%8s ${"ns/event"}%8s ${"nodes"}%9s ${"KiB"}%9s"
 }
