@@ -4,7 +4,7 @@ package sparkcer.benchmarks
 final class Bars(results: Map[String, Result], joins: collection.Map[String, Outcome]) {
 
   def lines: Vector[String] =
-    rates ++ twins ++ homes ++ strategies ++ counts ++ enumeration ++ windows ++ comparisons
+    rates ++ twins ++ homes ++ strategies ++ counts ++ enumeration ++ windows ++ comparisons ++ repetitions
 
   private def line(what: String, figure: Double, bar: Double, atLeast: Boolean): String = {
     val verdict = if (if (atLeast) figure >= bar else figure <= bar) "PASS" else "MISS"
@@ -98,6 +98,25 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
       Seq(line("T-chain update, conditions, million events/s", r.head.update(masked = false), 2, atLeast = true))
     )
   }
+
+  /** An optional step against the dearer of its alternatives, a condition on a count against the query without it, and
+    * `A{n,}` under MAX, which may grow as n does.
+    */
+  private def repetitions =
+    of("S3", "R-without", "R-optional") { r =>
+      for (masked <- Seq(false, true)) yield {
+        val dearer = math.min(r(0).update(masked), r(1).update(masked))
+        line(
+          s"R-optional against the dearer of S3 and R-without, ${kind(masked)}",
+          dearer / r(2).update(masked),
+          1.2,
+          atLeast = false
+        )
+      }
+    } ++ of("R-plus", "R-counted")(r => slower("R-counted against R-plus", r(0), r(1), 1.5)) ++
+      Vector(("R-max5", "R-max10", 2.0), ("R-max10", "R-max20", 2.0), ("R-max20", "R-max40", 2.0)).flatMap {
+        case (n, twice, bar) => of(n, twice)(r => slower(s"$twice against $n", r(0), r(1), bar))
+      }
 
   private def windows = {
     val names = Vector("1000", "10000", "30000", "100000", "1000000").map("S3-noend-w" + _)
