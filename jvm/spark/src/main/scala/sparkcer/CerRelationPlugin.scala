@@ -5,7 +5,7 @@ import java.util.Optional
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.connect.proto
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, NamedArgumentExpression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connect.ConnectProtoUtils
@@ -85,12 +85,17 @@ private object CerRelationPlugin {
         val (text, options) = (this.text("query", query), optionsOf(named.toMap))
         PythonEntry.typesMustOccur(merged(given, text, options), text, options)
         row(planner, "")
-      case ("explain", Vector(query), Vector()) => row(planner, PythonEntry.explain(text("query", query)))
-      case ("svg", Vector(query), Vector())     => row(planner, PythonEntry.svg(text("query", query)))
-      case ("mermaid", Vector(query), Vector()) => row(planner, PythonEntry.mermaid(text("query", query)))
-      case _                                    => throw new CerException("CER_OLD_SERVER.FUNCTION")
+      case ("explain", Vector(query), Vector()) =>
+        row(planner, PythonEntry.explain(text("query", query), params(named)))
+      case ("svg", Vector(query), Vector())     => row(planner, PythonEntry.svg(text("query", query), params(named)))
+      case ("mermaid", Vector(query), Vector()) =>
+        row(planner, PythonEntry.mermaid(text("query", query), params(named)))
+      case _ => throw new CerException("CER_OLD_SERVER.FUNCTION")
     }
   }
+
+  private def params(named: Vector[(String, Expression)]): PythonEntry.Params =
+    optionsOf(named.toMap).params.collect { case (name, c: Column) => name -> c }.asJava
 
   private def merged(inputs: Vector[(String, DataFrame)], query: String, options: Options): DataFrame =
     if (inputs.head._1.isEmpty) inputs.head._2 else Cer.merged(inputs.toMap, query, options)

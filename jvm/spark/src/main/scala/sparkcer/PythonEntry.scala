@@ -2,7 +2,10 @@ package sparkcer
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.{Column, DataFrame}
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.cerbridge.Columns
+import org.apache.spark.sql.types.NumericType
 
 import sparkcer.internal.bind.{Explanation, Options, Types}
 import sparkcer.internal.stream.Snapshot
@@ -19,7 +22,7 @@ object PythonEntry {
       lateRows: Boolean,
       idle: String,
       snapshots: Boolean,
-      params: java.util.Map[String, Column]
+      params: Params
   ): Options = {
     val column = if (typeGiven) TypeColumn.of(eventType) else TypeColumn.Default
     Options.of(time, column, order, lateRows, idle, snapshots, params.asScala.toMap)
@@ -41,7 +44,19 @@ object PythonEntry {
 
   def typesMustOccur(df: DataFrame, query: String, options: Options): Unit = Types.mustOccur(df, query, options)
 
-  def explain(query: String): String = Explanation(query)
-  def svg(query: String): String = Cer.inWords(Svg(Program(query)))
-  def mermaid(query: String): String = Cer.inWords(Diagram.mermaid(Program(query).cea))
+  type Params = java.util.Map[String, Column]
+
+  def explain(query: String, params: Params): String = Explanation(query, numbers(params))
+  def svg(query: String, params: Params): String = Cer.inWords(Svg(Program(query, numbers(params))))
+  def mermaid(query: String, params: Params): String =
+    Cer.inWords(Diagram.mermaid(Program(query, numbers(params)).cea))
+
+  /** The parameters that are numbers, which is all that the automaton of a query needs of them. */
+  private def numbers(params: Params): Map[String, BigDecimal] =
+    params.asScala.toMap.view
+      .mapValues(Columns.resolve(SparkSession.active.range(0).toDF(), _))
+      .collect {
+        case (name, Literal(value, _: NumericType)) if value != null => name -> BigDecimal(value.toString)
+      }
+      .toMap
 }

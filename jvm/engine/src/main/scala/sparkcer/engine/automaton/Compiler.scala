@@ -4,16 +4,18 @@ import scala.collection.immutable.ArraySeq
 import scala.collection.mutable
 import scala.collection.mutable.ArrayBuffer
 
-import sparkcer.engine.ceql.{CeqlException, Condition, Comparisons, Formula, Comparison}
+import sparkcer.engine.ceql.{CeqlException, Comparison, Comparisons, Condition, End, Ends, Formula, Quantity}
 
 /** Compiles a formula to a [[Cea]] by way of a valuation automaton (CORE, Appendix A.1, with a correction for `+`: a
   * round may wait for its first event).
   *
-  * A formula becomes a fragment with one entry and one exit. Fragments are joined by empty steps, and their transitions
-  * carry all the variables that the event is bound to. `AS X` and a conjunct `X[P]` then change the transitions of the
-  * fragment, and a disjunction is a product of the fragment with what is left of the disjunction ([[Disjunction]]). At
-  * the end empty steps are removed, labels are reduced to the selected variables, and states that lead to no match are
-  * removed. The size is linear in the formula, except for disjunctions and ALL ([[Interleaving]]).
+  * A formula becomes a fragment with one entry and one exit, which takes at least one event; whether the formula can
+  * also match without any is noted beside it. Fragments are joined by empty steps, and their transitions carry all the
+  * variables that the event is bound to. `AS X` and a conjunct `X[P]` then change the transitions of the fragment, and
+  * a disjunction is a product of the fragment with what is left of the disjunction ([[Disjunction]]). At the end empty
+  * steps are removed, labels are reduced to the selected variables, and states that lead to no match are removed. The
+  * size is linear in the formula, except for disjunctions, ALL ([[Interleaving]]) and the numbers of `{n,m}`: each
+  * round has its own copy.
   *
   * A comparison is evaluated on the transitions that bind its variables. It forgets earlier events where a run enters
   * the formula that the FILTER belongs to.
@@ -35,7 +37,7 @@ object Compiler {
 }
 
 /** A transition of a fragment. Without a `condition` it takes any event; `also` are conditions of NOT on the same
-  * event.
+  * event. `ends` are variables that no event is bound to in a match: see [[EndEvents]].
   */
 final private[automaton] case class Step(
     from: Int,
@@ -43,13 +45,15 @@ final private[automaton] case class Step(
     variables: Set[String],
     to: Int,
     also: Set[EventCondition] = Set.empty,
-    uses: Vector[ComparisonUse] = Vector.empty
+    uses: Vector[ComparisonUse] = Vector.empty,
+    ends: Set[String] = Set.empty
 ) {
+  def binds(variable: String): Boolean = variables(variable) || ends(variable)
 
   /** The roles of the event in a comparison, as bits. */
   def roles(comparison: Comparison): Int =
     ComparisonUse.roles(comparison).zipWithIndex.foldLeft(0) { case (bits, (variable, i)) =>
-      val plays = if (variable == Comparison.Marked) variables.nonEmpty else variables(variable)
+      val plays = if (variable == Comparison.Marked) variables.nonEmpty else binds(variable)
       if (plays) bits | 1 << i else bits
     }
 }
@@ -59,8 +63,18 @@ final private[automaton] case class Empty(from: Int, to: Int, resets: Set[Int] =
 
 /** A part of the automaton under construction: its entry and exit, and where its transitions begin. It is always the
   * part that was built last, so its transitions are all from there on.
+  *
+  * Every way from the entry to the exit takes an event, and begins and ends with one of the formula's own: waiting is
+  * for between. `nullable` says that the formula also matches without any event, which its neighbours have to allow
+  * for.
   */
-final private[automaton] case class Fragment(entry: Int, exit: Int, firstStep: Int, firstEmpty: Int)
+final private[automaton] case class Fragment(
+    entry: Int,
+    exit: Int,
+    firstStep: Int,
+    firstEmpty: Int,
+    nullable: Boolean = false
+)
 
 final private[automaton] class Compiler(text: String) {
   private var states = 0
@@ -94,40 +108,67 @@ final private[automaton] class Compiler(text: String) {
     val firstEmpty = empties.length
     val entry = fresh()
     val exit = fresh()
+    def made(nullable: Boolean) = Fragment(entry, exit, firstStep, firstEmpty, nullable)
     formula match {
       case a @ Formula.Atom(stream, eventType) =>
         add(Step(entry, Some(EventCondition(stream, eventType)), Set(a.variable), exit))
+        made(nullable = false)
       case n @ Formula.Not(body) =>
         add(Step(entry, Some(negation(body, n.offset)), Set.empty, exit))
+        made(nullable = false)
       case Formula.As(body, variable) =>
-        inside(build(body), entry, exit)
+        val nullable = inside(build(body), entry, exit)
         // An event that is bound to no variable (under NOT, or hidden by a projection) is not bound to X either.
         change(firstStep)(s => if (s.variables.isEmpty) s else s.copy(variables = s.variables + variable.value))
+        made(nullable)
       case Formula.Project(body, kept) =>
-        inside(build(body), entry, exit)
+        val nullable = inside(build(body), entry, exit)
         change(firstStep)(s => s.copy(variables = s.variables & kept))
+        made(nullable)
       case Formula.Or(parts) =>
-        parts.foreach(p => inside(build(p), entry, exit))
+        made(parts.map(p => inside(build(p), entry, exit)).exists(identity))
       case Formula.All(parts) =>
-        val all = parts.tail.foldLeft(build(parts.head))((done, p) => new Interleaving(this, done, build(p)).result())
-        inside(all, entry, exit)
+        made(inside(parts.tail.foldLeft(build(parts.head))((done, p) => interleaved(done, build(p))), entry, exit))
       case p @ Formula.PartBy(body, _) =>
         val same = PartBy.comparison(p, text)
-        inside(build(body), entry, exit)
-        return filter(Fragment(entry, exit, firstStep, firstEmpty), Condition.Compared(same))
-      case Formula.Sequence(parts)           => join(parts, entry, exit, skip = true)
-      case Formula.Contiguous(parts)         => join(parts, entry, exit, skip = false)
+        filter(made(inside(build(body), entry, exit)), Condition.Compared(same))
+      case Formula.Sequence(parts)           => made(join(parts, entry, exit, skip = true))
+      case Formula.Contiguous(parts)         => made(join(parts, entry, exit, skip = false))
       case Formula.Iterate(body, contiguous) =>
         val round = build(body)
-        inside(round, entry, exit)
+        val nullable = inside(round, entry, exit)
         empties += Empty(round.exit, between(round.entry, skip = !contiguous))
+        made(nullable)
+      case r: Formula.Repeat              => made(repeat(r, entry, exit))
+      case w @ Formula.Within(body, size) =>
+        val span = Comparison.Span(spans, size)(w.offset)
+        spans += 1
+        val whole = made(inside(build(body), entry, exit))
+        val ends = new EndEvents(this, whole, _ => true, Some(span.first), Some(span.last)).result()
+        filter(ends, Condition.Compared(span))
       case Formula.Filter(body, condition) =>
         val (conjuncts, pushed) = Pushdown(body, resolve(condition, body))
-        inside(build(pushed), entry, exit)
-        val whole = Fragment(entry, exit, firstStep, firstEmpty)
-        return conjuncts.foldLeft(whole)(filter)
+        val whole = made(inside(build(pushed), entry, exit))
+        conjuncts
+          .foldLeft(withEnds(whole, conjuncts))(filter)
+          .copy(nullable = whole.nullable && conjuncts.forall(_.holdsOfNothing))
     }
-    Fragment(entry, exit, firstStep, firstEmpty)
+  }
+
+  /** How many sub-windows there are. */
+  private var spans = 0
+
+  /** The fragment with the variables `first(x)` and `last(x)` that the conditions name. */
+  private def withEnds(fragment: Fragment, conditions: Vector[Condition]): Fragment = {
+    val named = conditions.flatMap(Condition.variables).flatMap(Ends.of(_)).distinct
+    named.map(_._2).distinct.foldLeft(fragment) { (f, x) =>
+      def name(end: End) = named.collectFirst { case (`end`, `x`) => Ends.name(end, x) }
+      val (first, last) = (name(End.First), name(End.Last))
+      if (atMostOnce(f)(x)) {
+        change(f.firstStep)(s => if (s.binds(x)) s.copy(ends = s.ends ++ first ++ last) else s)
+        f
+      } else new EndEvents(this, f, _.binds(x), first, last).result()
+    }
   }
 
   /** Conditions that are resolved. [[Pushdown]] moves them into formulas that know fewer names, so they must not be
@@ -152,20 +193,88 @@ final private[automaton] class Compiler(text: String) {
     wait
   }
 
-  private def inside(part: Fragment, entry: Int, exit: Int): Unit = {
+  /** Puts a fragment between two states, and says whether it is nullable. */
+  private def inside(part: Fragment, entry: Int, exit: Int): Boolean = {
     empties += Empty(entry, part.entry)
     empties += Empty(part.exit, exit)
+    part.nullable
   }
 
-  private def join(parts: Vector[Formula], entry: Int, exit: Int, skip: Boolean): Unit = {
-    var before = -1
+  /** Joins parts in a row, and says whether all of them are nullable. A part without events leaves no trace: the wait
+    * before it goes on in the wait after it, there is no wait before the first part that takes an event, and none after
+    * the last one.
+    */
+  private def join(parts: Vector[Formula], entry: Int, exit: Int, skip: Boolean): Boolean = {
+    var begun = false // did a part before this one take an event for certain?
+    var before: Option[Fragment] = None
+    var gap: Option[Int] = None // the wait before the part before this one
+    var last = Vector.empty[Fragment] // the parts that can be the last one with an event, of those so far
     parts.foreach { p =>
       val part = build(p)
-      if (before < 0) empties += Empty(entry, part.entry)
-      else empties += Empty(before, between(part.entry, skip))
-      before = part.exit
+      if (!begun) empties += Empty(entry, part.entry)
+      before.foreach { b =>
+        val wait = between(part.entry, skip)
+        empties += Empty(b.exit, wait)
+        if (b.nullable) gap.foreach(g => empties += Empty(g, wait))
+        gap = Some(wait)
+      }
+      before = Some(part)
+      begun ||= !part.nullable
+      last = if (part.nullable) last :+ part else Vector(part)
     }
-    empties += Empty(before, exit)
+    last.foreach(p => empties += Empty(p.exit, exit))
+    !begun
+  }
+
+  /** `φ{n,m}`: m copies of φ in a row, or n of which the last one loops, with an exit after n of them. Copies have the
+    * same conditions, and the same comparisons too: each round begins with a reset. Returns whether it is nullable.
+    */
+  private def repeat(r: Formula.Repeat, entry: Int, exit: Int): Boolean = {
+    val firstState = states
+    val firstStep = steps.length
+    val firstEmpty = empties.length
+    val round = build(r.body)
+    val (size, lastStep, lastEmpty) = (states - firstState, steps.length, empties.length)
+    val least = if (round.nullable) 0 else Quantity.whole(r.least)
+    val most = r.most.map(Quantity.whole)
+    val copies = most.getOrElse(math.max(1, least))
+    if (copies.toLong * (lastStep - firstStep) > Compiler.MaxTransitions)
+      throw new CeqlException(text, r.offset, "CER_QUERY_TOO_LARGE.REPEATED")
+    empties += Empty(entry, round.entry)
+    var current = round
+    for (n <- 1 to copies) {
+      if (n >= least) empties += Empty(current.exit, exit)
+      if (n < copies) {
+        val shift = states - firstState
+        states += size
+        for (i <- firstStep until lastStep) add(steps(i).copy(from = steps(i).from + shift, to = steps(i).to + shift))
+        for (i <- firstEmpty until lastEmpty)
+          empties += empties(i).copy(from = empties(i).from + shift, to = empties(i).to + shift)
+        val next = round.copy(entry = round.entry + shift, exit = round.exit + shift)
+        empties += Empty(current.exit, between(next.entry, skip = !r.contiguous))
+        current = next
+      }
+    }
+    if (most.isEmpty) empties += Empty(current.exit, between(current.entry, skip = !r.contiguous))
+    least == 0
+  }
+
+  /** `φ ALL ψ`. A side that can be without events leaves the other one alone. */
+  private def interleaved(first: Fragment, second: Fragment): Fragment = {
+    def alone(f: Fragment, lastStep: Int, lastEmpty: Int) =
+      (f, steps.slice(f.firstStep, lastStep).toVector, empties.slice(f.firstEmpty, lastEmpty).toVector)
+    val others =
+      (if (second.nullable) Vector(alone(first, second.firstStep, second.firstEmpty)) else Vector.empty) ++
+        (if (first.nullable) Vector(alone(second, steps.length, empties.length)) else Vector.empty)
+    val both = new Interleaving(this, first, second).result()
+    others.foreach { case (f, itsSteps, itsEmpties) =>
+      val copies = mutable.Map.empty[Int, Int]
+      def copy(q: Int): Int = copies.getOrElseUpdate(q, fresh())
+      itsSteps.foreach(s => add(s.copy(from = copy(s.from), to = copy(s.to))))
+      itsEmpties.foreach(e => empties += e.copy(from = copy(e.from), to = copy(e.to)))
+      inside(f.copy(entry = copy(f.entry), exit = copy(f.exit)), both.entry, both.exit): Unit
+    }
+    both.copy(nullable = first.nullable && second.nullable)
   }
 
   private def change(from: Int)(f: Step => Step): Unit =
@@ -175,7 +284,7 @@ final private[automaton] class Compiler(text: String) {
     Disjunction.simplify(condition, atMostOnce(fragment)) match {
       case Condition.Holds(x, p) =>
         change(fragment.firstStep) { s =>
-          if (s.variables(x.value)) s.copy(condition = s.condition.map(_.require(p))) else s
+          if (s.binds(x.value)) s.copy(condition = s.condition.map(_.require(p))) else s
         }
         fragment
       case Condition.Compared(comparison) =>
@@ -185,9 +294,11 @@ final private[automaton] class Compiler(text: String) {
           if (roles == 0) s else s.copy(uses = s.uses :+ ComparisonUse(id, roles, holds = true))
         }
         beginning(fragment, Set(id))
-      case Condition.And(parts) => parts.foldLeft(fragment)(filter)
-      case or: Condition.Or     => new Disjunction(this, fragment, or).result()
-      case c: Condition.Compare => throw new IllegalStateException(s"$c is not resolved")
+      case Condition.And(parts)                                                     => parts.foldLeft(fragment)(filter)
+      case tracked @ (_: Condition.Or | _: Condition.Counted | _: Condition.Exists) =>
+        new Disjunction(this, fragment, tracked).result()
+      case c @ (_: Condition.Compare | _: Condition.OfEnd | _: Condition.Count | _: Condition.Extreme) =>
+        throw new IllegalStateException(s"$c is not resolved")
     }
 
   /** The fragment with a new entry, at which the comparisons forget earlier events. */
@@ -203,7 +314,7 @@ final private[automaton] class Compiler(text: String) {
   private def atMostOnce(fragment: Fragment)(variable: String): Boolean = {
     val next = mutable.Map.empty[Int, ArrayBuffer[(Int, Int)]]
     def edge(from: Int, to: Int, marks: Int): Unit = next.getOrElseUpdate(from, ArrayBuffer.empty) += ((to, marks))
-    steps.iterator.drop(fragment.firstStep).foreach(s => edge(s.from, s.to, if (s.variables(variable)) 1 else 0))
+    steps.iterator.drop(fragment.firstStep).foreach(s => edge(s.from, s.to, if (s.binds(variable)) 1 else 0))
     empties.iterator.drop(fragment.firstEmpty).foreach(e => edge(e.from, e.to, 0))
     val seen = mutable.Set((fragment.entry, 0))
     val work = mutable.Stack((fragment.entry, 0))

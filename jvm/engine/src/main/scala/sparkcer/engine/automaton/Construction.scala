@@ -18,6 +18,9 @@ final class Construction(val cea: Cea, strategy: Strategy) {
   private[engine] val rules = StrategyRules(cea, strategy)
   private val words = cea.words
 
+  /** Only strategies with threats take runs away from each other. */
+  private lazy val sets = new BitSets(if (rules.threatened) new Simulation(cea, _ => Nil).asBits else null)
+
   def initial: Array[Long] = {
     val start = new Array[Long](words)
     Bits.set(start, 0)
@@ -39,7 +42,7 @@ final class Construction(val cea: Cea, strategy: Strategy) {
         add(label, accepts, p, p ++ e ++ b)
     }
     def successors(set: Int) =
-      if (set == 0 || rules.threatened) new BitSuccessors(cea, state, set * words, passes) else null
+      if (set == 0 || rules.threatened) new BitSuccessors(cea, sets, state, set * words, passes) else null
     val flag = if (rules.flagged) state(words).toInt else 0
     rules.step(successors(0), successors(1), successors(2), flag, found)
     all.result()
@@ -47,8 +50,13 @@ final class Construction(val cea: Cea, strategy: Strategy) {
 }
 
 /** The successors of the set of states that stands at `offset` in a determinized state. */
-final private[automaton] class BitSuccessors(cea: Cea, state: Array[Long], offset: Int, passes: Int => Boolean)
-    extends Successors[Array[Long]] {
+final private[automaton] class BitSuccessors(
+    cea: Cea,
+    val sets: Sets[Array[Long]],
+    state: Array[Long],
+    offset: Int,
+    passes: Int => Boolean
+) extends Successors[Array[Long]] {
   private val targets = new Array[Array[Long]](cea.labels.length)
   private val accepting = new Array[Boolean](cea.labels.length)
 
@@ -63,7 +71,6 @@ final private[automaton] class BitSuccessors(cea: Cea, state: Array[Long], offse
   }
 
   def labels: Int = targets.length
-  def sets: Sets[Array[Long]] = Bits
   def takes(label: Int): Boolean = targets(label) != null
   def set(label: Int): Array[Long] = targets(label)
   def accepts(label: Int): Boolean = accepting(label)
@@ -72,16 +79,28 @@ final private[automaton] class BitSuccessors(cea: Cea, state: Array[Long], offse
     (0 until labels).iterator
       .filter(l => chosen(l) && takes(l))
       .map(targets(_))
-      .foldLeft(new Array[Long](cea.words))(Bits.union)
+      .foldLeft(new Array[Long](cea.words))(sets.union)
+}
+
+/** Sets of states as bits.
+  *
+  * @param simulated
+  *   for each state those that it simulates
+  */
+final private[automaton] class BitSets(simulated: Array[Array[Long]]) extends Sets[Array[Long]] {
+  def union(a: Array[Long], b: Array[Long]): Array[Long] = Array.tabulate(a.length)(i => a(i) | b(i))
+
+  def without(a: Array[Long], b: Array[Long]): Array[Long] = {
+    val left = a.clone()
+    Bits.foreach(b, 0, b.length)(q => left.indices.foreach(i => left(i) &= ~simulated(q)(i)))
+    left
+  }
 }
 
 /** Sets of small numbers as bits in words. */
-private[engine] object Bits extends Sets[Array[Long]] {
+private[engine] object Bits {
   def set(s: Array[Long], i: Int): Unit = s(i >> 6) |= 1L << i
   def nonEmpty(s: Array[Long]): Boolean = s.exists(_ != 0)
-
-  def union(a: Array[Long], b: Array[Long]): Array[Long] = Array.tabulate(a.length)(i => a(i) | b(i))
-  def without(a: Array[Long], b: Array[Long]): Array[Long] = Array.tabulate(a.length)(i => a(i) & ~b(i))
 
   def foreach(s: Array[Long], offset: Int, words: Int)(f: Int => Unit): Unit = {
     var i = 0

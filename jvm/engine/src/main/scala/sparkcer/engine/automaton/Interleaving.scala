@@ -51,7 +51,15 @@ final private[automaton] class Interleaving(compiler: Compiler, first: Fragment,
     val (negated, positive) = conditions.partition(_.negated)
     def add(condition: Option[EventCondition], also: Set[EventCondition]): Unit =
       compiler.add(
-        Step(from, condition, parts(s, t)(_.variables).flatten.toSet, to, also, parts(s, t)(_.uses).flatten.toVector)
+        Step(
+          from,
+          condition,
+          parts(s, t)(_.variables).flatten.toSet,
+          to,
+          also,
+          parts(s, t)(_.uses).flatten.toVector,
+          parts(s, t)(_.ends).flatten.toSet
+        )
       )
     if (positive.isEmpty) add(negated.headOption, negated.drop(1))
     else

@@ -1,11 +1,12 @@
 package sparkcer.engine.automaton
 
-import sparkcer.engine.ceql.{CeqlException, Condition, Formula, Name}
-import sparkcer.engine.ceql.Condition.{And, Compare, Holds, Compared, Or}
+import sparkcer.engine.ceql.{CeqlException, Condition, Ends, Formula, Name}
+import sparkcer.engine.ceql.Condition._
 
-/** Moves the disjunctions of a FILTER down to the smallest subformula that binds all their variables, so that the
-  * product with the automaton ([[Disjunction]]) is small. They are never moved into an iteration, where they would
-  * apply to each round. Conjuncts `X[P]` are not moved: they go to the transitions directly.
+/** Moves what a run must keep track of for a FILTER (disjunctions, numbers of events, SOME) down to the smallest
+  * subformula that binds all their variables, so that the product with the automaton ([[Disjunction]]) is small. They
+  * are never moved into an iteration, where they would apply to each round. Conjuncts `X[P]` are not moved: they go to
+  * the transitions directly.
   */
 private[automaton] object Pushdown {
 
@@ -13,21 +14,28 @@ private[automaton] object Pushdown {
   def apply(body: Formula, condition: Condition): (Vector[Condition], Formula) =
     conjuncts(condition).foldLeft((Vector.empty[Condition], body)) { case ((here, f), c) =>
       c match {
-        case or: Or => push(f, or, variables(or)).fold((here :+ c, f))(moved => (here, moved))
-        case _      => (here :+ c, f)
+        case _: Or | _: Counted | _: Exists =>
+          push(f, c, Condition.variables(c).map(Ends.variable).toSet).fold((here :+ c, f))(moved => (here, moved))
+        case _ => (here :+ c, f)
       }
     }
 
   /** Refuses a filter on a variable that the formula cannot bind: it would always hold, which nobody can want. */
   def checkBound(c: Condition, bound: Set[String], text: String): Unit = c match {
-    case Holds(x, _) => checkBound(x, bound, "FILTER", text)
-    case c: Compare  => (c.left.variables ++ c.right.variables).foreach(checkBound(_, bound, "FILTER", text))
-    case Compared(_) => ()
-    case And(parts)  => parts.foreach(checkBound(_, bound, text))
-    case Or(parts)   => parts.foreach(checkBound(_, bound, text))
+    case Holds(x, _)      => checkBound(x, bound, "FILTER", text)
+    case Exists(x, _)     => checkBound(x, bound, "FILTER", text)
+    case OfEnd(_, x, _)   => checkBound(x, bound, "FILTER", text)
+    case Count(x, _, _)   => checkBound(x, bound, "FILTER", text)
+    case e: Extreme       => checkBound(e.variable, bound, "FILTER", text)
+    case c: Compare       => (c.left.variables ++ c.right.variables).foreach(checkBound(_, bound, "FILTER", text))
+    case Compared(_)      => ()
+    case Counted(_, _, _) => ()
+    case And(parts)       => parts.foreach(checkBound(_, bound, text))
+    case Or(parts)        => parts.foreach(checkBound(_, bound, text))
   }
 
-  def checkBound(x: Name, bound: Set[String], where: String, text: String): Unit =
+  def checkBound(name: Name, bound: Set[String], where: String, text: String): Unit = {
+    val x = Name(Ends.variable(name.value))(name.offset)
     if (!bound(x.value)) {
       val names = bound.toVector.sorted
       throw new CeqlException(
@@ -40,22 +48,15 @@ private[automaton] object Pushdown {
         "suggestion" -> CeqlException.suggestion(x.value, names)
       )
     }
+  }
 
   def conjuncts(c: Condition): Vector[Condition] = c match {
     case And(parts) => parts.flatMap(conjuncts)
     case other      => Vector(other)
   }
 
-  private def variables(c: Condition): Set[String] = c match {
-    case Holds(x, _)          => Set(x.value)
-    case Compared(comparison) => comparison.variables.toSet
-    case c: Compare           => (c.left.variables ++ c.right.variables).map(_.value).toSet
-    case And(parts)           => parts.flatMap(variables).toSet
-    case Or(parts)            => parts.flatMap(variables).toSet
-  }
-
   /** `f` with the condition inside, if it can go inside. */
-  private def push(f: Formula, c: Or, names: Set[String]): Option[Formula] = f match {
+  private def push(f: Formula, c: Condition, names: Set[String]): Option[Formula] = f match {
     case Formula.Sequence(parts)                => pushToOne(parts, c, names).map(Formula.Sequence)
     case Formula.Contiguous(parts)              => pushToOne(parts, c, names).map(Formula.Contiguous)
     case Formula.As(body, x) if !names(x.value) => Some(Formula.As(within(body, c, names), x))
@@ -64,9 +65,10 @@ private[automaton] object Pushdown {
     case _                           => None
   }
 
-  private def within(f: Formula, c: Or, names: Set[String]): Formula = push(f, c, names).getOrElse(Formula.Filter(f, c))
+  private def within(f: Formula, c: Condition, names: Set[String]): Formula =
+    push(f, c, names).getOrElse(Formula.Filter(f, c))
 
-  private def pushToOne(parts: Vector[Formula], c: Or, names: Set[String]): Option[Vector[Formula]] = {
+  private def pushToOne(parts: Vector[Formula], c: Condition, names: Set[String]): Option[Vector[Formula]] = {
     val binding = parts.indices.filter(i => parts(i).variables.exists(names))
     if (binding.length != 1 || !names.subsetOf(parts(binding.head).variables)) None
     else Some(parts.updated(binding.head, within(parts(binding.head), c, names)))

@@ -8,7 +8,7 @@ import sparkcer.engine.ceql.Comparison
   *
   * | comparison  | registers                                                                |
   * |:------------|:-------------------------------------------------------------------------|
-  * | Pair        | one for each side: its value, or the values that decide (see `Comparer`) |
+  * | Pair, Span  | one for each side: its value, or the values that decide (see `Comparer`) |
   * | Same        | the value                                                                |
   * | Consecutive | the value of the last event                                              |
   * | Expression  | the events of each variable                                              |
@@ -28,7 +28,7 @@ final class Registers private (comparisons: Seq[Comparison], states: Int, transi
     val at = first(use.comparison)
     def others(i: Int) = (use.roles & ~(1 << i)) != 0
     comparisons(use.comparison) match {
-      case _: Comparison.Pair                             => Seq(0, 1).filter(others).map(at + _)
+      case _: Comparison.Pair | _: Comparison.Span        => Seq(0, 1).filter(others).map(at + _)
       case _: Comparison.Same | _: Comparison.Consecutive => Seq(at)
       case e: Comparison.Expression => e.variables.indices.filter(i => others(i) || e.previous && i == 0).map(at + _)
     }
@@ -80,7 +80,7 @@ object Registers {
   def apply(cea: Cea): Registers = new Registers(cea.comparisons, cea.states, cea.transitions)
 
   private def width(comparison: Comparison): Int = comparison match {
-    case _: Comparison.Pair                             => 2
+    case _: Comparison.Pair | _: Comparison.Span        => 2
     case _: Comparison.Same | _: Comparison.Consecutive => 1
     case e: Comparison.Expression                       => e.variables.length
   }

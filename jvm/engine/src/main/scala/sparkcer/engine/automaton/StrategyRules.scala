@@ -65,6 +65,10 @@ private[engine] object StrategyRules {
   /** The operations on sets of runs. They return a set and leave their arguments as they are. */
   trait Sets[S] {
     def union(a: S, b: S): S
+
+    /** The runs of `a` that find something which no run of `b` finds, as far as that is known: not those that `b` has
+      * too, or simulates.
+      */
     def without(a: S, b: S): S
   }
 
@@ -122,8 +126,8 @@ private[engine] object StrategyRules {
     *
     * Beside P, the runs with exactly these labels, a state holds the threats: B, runs of the same start whose marked
     * events beat these so far, and E, runs with equal marked events (for LAST: all runs of the same start, because any
-    * of them may still become better). A match counts if P accepts and B does not. What is in B is taken out of P and
-    * E: however it goes on, B goes on in the same way.
+    * of them may still become better). A match counts if P accepts and B does not. What B has or simulates is taken out
+    * of P and E: however it goes on, B goes on in the same way.
     */
   final class Threats(strategy: Strategy) extends StrategyRules {
     private val last = strategy == Strategy.Last

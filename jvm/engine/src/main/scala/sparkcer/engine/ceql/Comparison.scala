@@ -52,6 +52,25 @@ object Comparison {
     def show: String = s"${current.variable}[${current.shown} ${operator.mirrored.sign} ${before.shown}]"
   }
 
+  /** `(φ WITHIN d)`: the last event of φ is at most so long after the first. These two events are the variables, whose
+    * names nobody can write.
+    *
+    * @param number
+    *   which of the sub-windows of the query it is
+    */
+  final case class Span(number: Int, window: Window)(val offset: Int) extends Comparison {
+    def first: String = s"first event $number"
+    def last: String = s"last event $number"
+    def variables: Vector[String] = Vector(last, first)
+    def show: String = s"WITHIN ${Printer.print(window)}"
+
+    /** The terms, `earliest <= begin`: the earliest time that is not too long before the last event, and the time of
+      * the first event. They have no SQL, because only the caller knows the column and its type.
+      */
+    def earliest: Term = Term(last, "")(s"the time of the $last")
+    def begin: Term = Term(first, "")(s"the time of the $first")
+  }
+
   /** Any other expression: true for every choice of one event for each variable, and if it has PREV, for each event of
     * the first variable with the one before it.
     *

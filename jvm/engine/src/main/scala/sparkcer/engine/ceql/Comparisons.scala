@@ -12,11 +12,15 @@ object Comparisons {
     val bound = body.variables
     val certain = body.certain
     def walk(c: Condition): Condition = c match {
-      case And(parts)         => And(parts.map(walk))
-      case Or(parts)          => Or(parts.map(walk))
-      case c: Compare         => compare(c, text)
-      case Holds(x, p)        => new Brackets(x, p, bound, certain).result
-      case compared: Compared => compared
+      case And(parts)       => And(parts.map(walk))
+      case Or(parts)        => Or(parts.map(walk))
+      case c: Compare       => Repetitions.bound(c.left.variables ++ c.right.variables, compare(c, text))
+      case OfEnd(end, x, p) => Repetitions.ofEnd(end, x, p, bound, text)
+      case Holds(x, p)      => new Brackets(x, p, bound, certain).result
+      case Exists(x, p)     => Repetitions.exists(x, p, bound, text)
+      case c: Count         => Repetitions.counted(c, text)
+      case e: Extreme       => Repetitions.extreme(e)
+      case compared @ (_: Compared | _: Counted) => compared
     }
     walk(condition)
   }
@@ -28,7 +32,7 @@ object Comparisons {
     case Holds(x, p) =>
       val brackets = new Brackets(x, p, body.variables, body.certain)
       brackets.result == brackets.test
-    case _: Compare | _: Compared => true
+    case _ => true
   }
 
   /** The SQL of an expression whose variables all stand for the event whose columns have no prefix. */

@@ -10,6 +10,7 @@ sealed trait Operand {
     case Literal(_)      => Vector.empty
     case Call(_, args)   => args.flatMap(_.variables).distinct
     case Negative(of)    => of.variables
+    case a: Aggregate    => Vector(a.variable)
     case Binary(_, l, r) => (l.variables ++ r.variables).distinct
   }
 
@@ -24,6 +25,7 @@ sealed trait Operand {
       case Literal(text)        => text
       case Call(function, args) => args.map(_.sql(attribute)).mkString(s"$function(", ", ", ")")
       case Negative(of)         => s"-${inside(of)}"
+      case a: Aggregate         => a.shown
       case Binary(sign, l, r)   => s"${inside(l)} $sign ${inside(r)}"
     }
   }
@@ -37,6 +39,18 @@ object Operand {
   final case class Call(function: String, arguments: Vector[Operand]) extends Operand
   final case class Negative(of: Operand) extends Operand
   final case class Binary(sign: String, left: Operand, right: Operand) extends Operand
+
+  /** `count(x)`, `min(x.a)` or `max(x.a)`, which can only be a side of a comparison with a constant.
+    *
+    * @param argument
+    *   over the columns of an event of x, none for `count(x)`
+    * @param shown
+    *   as it was written
+    */
+  final case class Aggregate(function: String, variable: Name, argument: Option[Operand])(
+      val shown: String,
+      val offset: Int
+  ) extends Operand
 }
 
 /** A comparison, by the sign of SQL. */

@@ -6,7 +6,8 @@ package sparkcer.engine.ceql
   * comparison := operand sign operand                     sign := = | == | != | <> | < | <= | > | >=
   * operand    := product (('+' | '-') product)*           product := unary (('*' | '/' | '%') unary)*
   * unary      := '-' unary | '(' operand ')' | number | string | name '(' operands ')' | ':' name | attribute
-  * attribute  := variable '.' path
+  * attribute  := variable '.' path | (first | last) '(' variable ')' '.' path | (first | last) '(' attribute ')'
+  * aggregate  := count '(' variable ')' | (min | max) '(' operand ')'                   outside of brackets
   * }}}
   *
   * @param place
@@ -20,6 +21,9 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
   private var depth = 0
 
   private val inBrackets = place.isInstanceOf[Inside]
+
+  /** May a parameter stand here? Outside of brackets `:` is an operator of patterns, but not beside an aggregate. */
+  private var withParameters = inBrackets
 
   private def token: Token = tokens(math.min(index, tokens.length - 1))
   private def ahead(n: Int): Token = tokens(math.min(index + n, tokens.length - 1))
@@ -48,10 +52,31 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
     if (open == 0 && at < tokens.length) Some(at) else None
   }
 
+  /** The comparisons of a FILTER without brackets, and the token after them: one, or two for `aggregate BETWEEN a AND
+    * b`.
+    */
+  def comparisons(at: Int): (Vector[(Operand, Operator, Operand)], Int) = {
+    index = at
+    val aggregate = operand()
+    if (aggregate.isInstanceOf[Aggregate] && token.isWord("BETWEEN")) {
+      index += 1
+      withParameters = true
+      val low = operand()
+      if (token.isWord("AND")) index += 1 else expected("AND after BETWEEN")
+      val high = operand()
+      (Vector((aggregate, Operator.GreaterEqual, low), (aggregate, Operator.LessEqual, high)), index)
+    } else {
+      val (left, operator, right, next) = comparison(at)
+      (Vector((left, operator, right)), next)
+    }
+  }
+
   /** A comparison, and the token after it. */
   def comparison(at: Int): (Operand, Operator, Operand, Int) = {
     index = at
+    withParameters = inBrackets
     val left = operand()
+    if (left.isInstanceOf[Aggregate]) withParameters = true
     val operator = Operator.bySign.get(token.text).filter(_ => token.kind == Token.Symbol) match {
       case Some(o) => index += 1; o
       case None    => expected("a comparison (= != < <= > >=)")
@@ -96,15 +121,16 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
       } else if (isParameter) {
         index += 2
         Literal(s":${tokens(index - 1).text}")
-      } else if (t.kind == Token.Word && !Words(t.text.toUpperCase) && ahead(1).isSymbol("(")) call()
+      } else if (!inBrackets && Aggregates.isName(t) && ahead(1).isSymbol("(")) aggregate()
+      else if (t.kind == Token.Word && !Words(t.text.toUpperCase) && ahead(1).isSymbol("(")) call()
       else attribute()
     depth -= 1
     result
   }
 
-  /** `:name`; outside brackets `:` is an operator of patterns. */
+  /** `:name` */
   private def isParameter: Boolean =
-    inBrackets && token.isSymbol(":") && ahead(1).kind == Token.Word && ahead(1).start == token.end
+    withParameters && token.isSymbol(":") && ahead(1).kind == Token.Word && ahead(1).start == token.end
 
   private def call(): Operand = {
     val function = token.text
@@ -116,6 +142,55 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
     }
     symbol(")")
     Call(function, arguments.result())
+  }
+
+  /** `count(x)`, `max(x.a)`, `first(x).a` or `first(x.a)`. Other aggregates are refused. */
+  private def aggregate(): Operand = {
+    val start = token
+    val function = start.text.toLowerCase
+    index += 2
+    if (!Aggregates.inFilter(function))
+      Aggregates.refuse(text, start.start, Aggregates.written(text, tokens, index - 2))
+    val isVariable =
+      Parser.isName(token) && (ahead(1).isSymbol(")") || ahead(1).isSymbol(">") && ahead(3).isSymbol(")"))
+    val result =
+      if (isVariable) {
+        val x = variable()
+        symbol(")")
+        if (function == Aggregates.Count) Aggregate(function, x, None)(written(start), start.start)
+        else
+          End.byWord.get(function.toUpperCase) match {
+            case Some(end) if token.isSymbol(".") => Attribute(Name(Ends.name(end, x.value))(x.offset), path(AColumn))
+            case Some(_) => expected(s"'.' and a column after '${written(start)}', such as ${written(start)}.price")
+            case None    => Aggregates.withoutColumn(text, start.start, function, x.value)
+          }
+      } else {
+        if (function == Aggregates.Count)
+          Aggregates.refuse(text, start.start, Aggregates.written(text, tokens, index - 2))
+        val argument = operand()
+        symbol(")")
+        (argument, End.byWord.get(function.toUpperCase)) match {
+          case (Attribute(x, path), Some(end)) => Attribute(Name(Ends.name(end, x.value))(x.offset), path)
+          case (_, Some(_))                    => Aggregates.refuse(text, start.start, written(start))
+          case (_, None)                       =>
+            argument.variables match {
+              case Vector(x) => Aggregate(function, x, Some(argument))(written(start), start.start)
+              case _         => Aggregates.refuse(text, start.start, written(start))
+            }
+        }
+      }
+    result
+  }
+
+  /** The text from a token up to here. */
+  private def written(from: Token): String = text.substring(from.start, tokens(index - 1).end)
+
+  private def variable(): Name = {
+    val first = name("a variable")
+    if (token.isSymbol(">")) {
+      index += 1
+      Name(s"${first.text}>${name("an event type after '>'").text}")(first.start)
+    } else Name(first.text)(first.start)
   }
 
   private def attribute(): Operand = {
@@ -198,6 +273,8 @@ private[ceql] object Operands {
   final case class Outside(body: Formula) extends Place
 
   def Previous(t: Token): Boolean = t.isWord(Comparison.Prev)
+
+  private val AColumn = "a column"
 
   private val Follow = Operator.bySign.keySet ++ Set("+", "-", "*", "/", "%")
   private val Constants = Set("NULL", "TRUE", "FALSE")

@@ -6,31 +6,46 @@ package sparkcer.engine.ceql
 object Parameters {
   private[ceql] def isLimit(n: BigDecimal): Boolean = n.isWhole && n >= 1
 
-  /** The parameters of LIMIT and WITHIN. */
+  /** The parameters that are numbers: of LIMIT, of WITHIN, in braces, and beside `count(x)`. */
   def quantities(q: Query): Vector[Name] = {
     def of(n: Quantity) = n match { case Quantity.Parameter(p) => Vector(p); case Quantity.Number(_) => Vector.empty }
-    val window = q.within match {
-      case Some(Window.Events(n))              => of(n)
-      case Some(Window.Attribute(n, _))        => of(n)
-      case Some(Window.OpenDuration(_, parts)) => parts.map(_._1)
-      case Some(Window.Duration(_)) | None     => Vector.empty
+    def ofWindow(w: Window) = w match {
+      case Window.Events(n)              => of(n)
+      case Window.Attribute(n, _)        => of(n)
+      case Window.OpenDuration(_, parts) => parts.map(_._1)
+      case Window.Duration(_)            => Vector.empty
     }
-    window ++ q.limit.toVector.flatMap(of)
+    def ofCondition(c: Condition): Vector[Name] = c match {
+      case Condition.Count(_, _, n) => of(n)
+      case Condition.And(parts)     => parts.flatMap(ofCondition)
+      case Condition.Or(parts)      => parts.flatMap(ofCondition)
+      case _                        => Vector.empty
+    }
+    val pattern = q.where.subformulas.flatMap {
+      case r: Formula.Repeat    => of(r.least) ++ r.most.toVector.flatMap(of)
+      case Formula.Within(_, w) => ofWindow(w)
+      case Formula.Filter(_, c) => ofCondition(c)
+      case _                    => Vector.empty
+    }
+    pattern.toVector ++ q.within.toVector.flatMap(ofWindow) ++ q.limit.toVector.flatMap(of)
   }
 
   /** The SQL of all conditions, also of those that the compiler finds to be always or never true. */
   def conditions(q: Query): Vector[SqlCondition] = {
     def of(c: Condition): Vector[SqlCondition] = c match {
-      case Condition.Holds(_, p) => Vector(p)
-      case Condition.And(parts)  => parts.flatMap(of)
-      case Condition.Or(parts)   => parts.flatMap(of)
-      // Parameters stand in brackets.
-      case _: Condition.Compare | _: Condition.Compared => Vector.empty
+      case Condition.Holds(_, p)    => Vector(p)
+      case Condition.Exists(_, p)   => Vector(p)
+      case Condition.OfEnd(_, _, p) => Vector(p)
+      case e: Condition.Extreme     => Vector(SqlCondition(e.bound.sql(_.path))(e.offset))
+      case Condition.And(parts)     => parts.flatMap(of)
+      case Condition.Or(parts)      => parts.flatMap(of)
+      // Parameters stand in brackets, or beside an aggregate.
+      case _: Condition.Compare | _: Condition.Compared | _: Condition.Count | _: Condition.Counted => Vector.empty
     }
     q.where.subformulas.collect { case Formula.Filter(_, c) => of(c) }.flatten.toVector
   }
 
-  /** The query with these values in LIMIT and WITHIN; a parameter without one stays. */
+  /** The query with these values for the parameters that are numbers; a parameter without one stays. */
   def bind(q: Query, values: Map[String, BigDecimal]): Query = {
     def value(p: Name)(refused: BigDecimal => Option[String]): Option[BigDecimal] = values.get(p.value).map { n =>
       refused(n).foreach(fail(q, p, _, "name" -> p.value, "value" -> n.bigDecimal.toPlainString))
@@ -42,7 +57,7 @@ object Parameters {
     }
     def window(n: BigDecimal, fits: Boolean, otherwise: String): Option[String] =
       if (n < 0) Some("CER_PARAMETER.NEGATIVE") else if (fits) None else Some(otherwise)
-    val within = q.within.map {
+    def bound(w: Window): Window = w match {
       case Window.Events(n)       => Window.Events(number(n)(v => window(v, v.isWhole, "CER_PARAMETER.EVENTS")))
       case Window.Attribute(n, a) =>
         Window.Attribute(number(n)(v => if (v < 0) Some("CER_PARAMETER.NEGATIVE") else None), a)
@@ -55,7 +70,27 @@ object Parameters {
         if (open.isEmpty) Window.Duration(total.toLong) else Window.OpenDuration(total.toLong, open)
       case w: Window.Duration => w
     }
-    q.copy(within = within, limit = q.limit.map(number(_)(v => if (isLimit(v)) None else Some("CER_PARAMETER.LIMIT"))))(
+    def rounds(v: BigDecimal) = if (v.isWhole && v >= 0) None else Some("CER_PARAMETER.ROUNDS")
+    def condition(c: Condition): Condition = c match {
+      case c @ Condition.Count(x, op, n) => Condition.Count(x, op, number(n)(rounds))(c.offset)
+      case Condition.And(parts)          => Condition.And(parts.map(condition))
+      case Condition.Or(parts)           => Condition.Or(parts.map(condition))
+      case other                         => other
+    }
+    def formula(f: Formula): Formula = f.mapChildren(formula) match {
+      case r: Formula.Repeat =>
+        val known = r.copy(least = number(r.least)(rounds), most = r.most.map(number(_)(rounds)))(r.offset)
+        Bounds.check(known, q.text)
+        known
+      case w @ Formula.Within(body, window) => Formula.Within(body, bound(window))(w.offset)
+      case Formula.Filter(body, c)          => Formula.Filter(body, condition(c))
+      case other                            => other
+    }
+    q.copy(
+      where = formula(q.where),
+      within = q.within.map(bound),
+      limit = q.limit.map(number(_)(v => if (isLimit(v)) None else Some("CER_PARAMETER.LIMIT")))
+    )(
       q.text
     )
   }

@@ -7,15 +7,17 @@ import scala.collection.mutable
   *
   * {{{
   * query     := SELECT select FROM names WHERE formula clause* [';']
-  * formula   := or (FILTER condition | PART-BY '[' keys ']')*
+  * formula   := or (FILTER condition | PART-BY '[' keys ']' | WITHIN window)*           WITHIN in parentheses only
   * or        := all (OR all)*
   * all       := adjacent (ALL adjacent)*
   * adjacent  := sequence (':' sequence)*
   * sequence  := suffixed (';' suffixed)*
-  * suffixed  := primary (AS name | '+' | ':+')*
+  * suffixed  := primary (AS name | '+' | ':+' | '*' | ':*' | '?' | ('{' | ':{') bounds '}')*
+  * bounds    := n | n ',' | [n] ',' n
   * primary   := '(' formula ')' | NOT '(' formula ')' | [name '>'] name
   * condition := tests (OR tests)*    tests := test (AND test)*
-  * test      := '(' condition ')' | variable '[' condition ']' | operand sign operand          see [[Operands]]
+  * test      := '(' condition ')' | [SOME] variable '[' condition ']' | (first | last) '(' variable ')' '[' condition ']'
+  *            | operand sign operand | aggregate sign constant                    see [[Operands]] and [[Aggregates]]
   * clause    := PARTITION BY '[' names ']' … | WITHIN window | CONSUME BY word | LIMIT n
   * }}}
   */
@@ -75,7 +77,7 @@ object Parser {
 
   private val UnitNames = Units.map(_._1.toLowerCase + "s")
 
-  private val Operators = "an operator (; : ALL OR + :+ AS FILTER PART-BY)"
+  private val Operators = "an operator (; : ALL OR + :+ * ? {n,m} AS FILTER PART-BY)"
   private val Clauses = Vector("PARTITION BY", "WITHIN", "CONSUME BY", "LIMIT")
 }
 
@@ -161,7 +163,10 @@ final private class Parser(text: String) {
 
   // Formulas
 
-  private def formula(): Formula = nested {
+  /** @param parenthesized
+    *   whether it stands in parentheses, where WITHIN belongs to it and not to the query
+    */
+  private def formula(parenthesized: Boolean = false): Formula = nested {
     var f = chain("OR", () => disjunct(), Formula.Or)
     var filters = 0
     var going = true
@@ -177,8 +182,19 @@ final private class Parser(text: String) {
         val at = token.start
         index += 1
         f = Formula.PartBy(f, partKeys(f.variables))(at)
+      } else if (parenthesized && token.isWord("WITHIN")) {
+        filters += 1
+        deeper(filters)
+        val at = token.start
+        index += 1
+        f = Formula.Within(f, subWindow(at))(at)
       } else going = false
     f
+  }
+
+  private def subWindow(at: Int): Window = window() match {
+    case _: Window.Events => throw new CeqlException(text, at, "CER_UNSUPPORTED.SUB_WINDOW_EVENTS")
+    case other            => other
   }
 
   /** The list of PART-BY: `X.a` where X is a variable of the formula, or the name of a column. */
@@ -204,9 +220,10 @@ final private class Parser(text: String) {
     while (going) {
       if (token.isWord("AS")) {
         index += 1
-        f = Formula.As(f, name("a variable name after AS"))
+        f = Formula.As(f, variableToBind())
       } else if (token.isSymbol("+")) { index += 1; f = Formula.Iterate(f, contiguous = false) }
       else if (token.isSymbol(":+")) { index += 1; f = Formula.Iterate(f, contiguous = true) }
+      else if (Seq("*", ":*", "?", "{", ":{").exists(token.isSymbol)) f = repeated(f)
       else going = false
       suffixes += 1
       deeper(suffixes)
@@ -214,12 +231,51 @@ final private class Parser(text: String) {
     f
   }
 
+  /** `first(x)` is an event of x, and never a variable by itself. */
+  private def variableToBind(): Name = {
+    val x = name("a variable name after AS")
+    if (Ends.of(x.value).isDefined)
+      throw new CeqlException(text, x.offset, "CER_SYNTAX.VARIABLE_LIKE_END", "name" -> x.value)
+    x
+  }
+
+  private def repeated(f: Formula): Formula = {
+    val sign = token
+    index += 1
+    val contiguous = sign.text.startsWith(":")
+    def number(n: Int) = Quantity.Number(BigDecimal(n))
+    if (sign.isSymbol("?")) Formula.Repeat(f, number(0), Some(number(1)), contiguous)(sign.start)
+    else if (sign.text.endsWith("*")) Formula.Repeat(f, number(0), None, contiguous)(sign.start)
+    else {
+      val least = if (token.isSymbol(",")) None else Some(bound())
+      val most = if (token.isSymbol(",")) {
+        index += 1
+        if (token.isSymbol("}") && least.isDefined) None else Some(bound())
+      } else least
+      if (!token.isSymbol("}")) expected(if (most == least) "',' or '}'" else "'}'", Nil)
+      index += 1
+      val repeat = Formula.Repeat(f, least.getOrElse(number(0)), most, contiguous)(sign.start)
+      Bounds.check(repeat, text)
+      repeat
+    }
+  }
+
+  private def bound(): Quantity = {
+    val at = token
+    val n = quantity("a number of rounds, such as {2}, {2,} or {2,5},")
+    n match {
+      case Quantity.Number(v) if !v.isWhole =>
+        throw new CeqlException(text, at.start, "CER_SYNTAX.ROUNDS", "found" -> at.text)
+      case _ => n
+    }
+  }
+
   private def primary(): Formula = {
     val start = token
     if (start.isSymbol("(")) {
       index += 1
-      val f = formula()
-      close(start, Operators, Vector("OR", "ALL", "AS", "FILTER", "PART-BY"))
+      val f = formula(parenthesized = true)
+      close(start, Operators, Vector("OR", "ALL", "AS", "FILTER", "PART-BY", "WITHIN"))
       f
     } else if (start.isWord("NOT")) {
       index += 1
@@ -250,7 +306,11 @@ final private class Parser(text: String) {
   private def simpleCondition(body: Formula): Condition = {
     val start = token
     val operands = new Operands(text, tokens, Operands.Outside(body))
-    if (operands.startsAt(index)) comparison(operands)
+    if (token.isWord("SOME") && isName(ahead(1))) {
+      index += 1
+      Condition.Exists(variableName("a variable after SOME"), conditionInBrackets("SOME x"))
+    } else if (isEndInBrackets) ofEnd()
+    else if (operands.startsAt(index)) comparison(operands)
     else if (start.isSymbol("(")) {
       index += 1
       val c = condition(body)
@@ -260,17 +320,37 @@ final private class Parser(text: String) {
       if (Whose.startsAt(tokens, index)) Whose.refuse(text, tokens, index, body)
       val what = "a variable with a condition in brackets, such as x[price > 20]"
       val variable = variableName(what)
-      if (token.kind != Token.Bracket)
-        expected(s"a condition in brackets after '${variable.value}', such as ${variable.value}[price > 20]", Nil)
-      Condition.Holds(variable, sqlCondition())
+      Condition.Holds(variable, conditionInBrackets(variable.value))
     }
+  }
+
+  private def conditionInBrackets(after: String): SqlCondition =
+    if (token.kind == Token.Bracket) sqlCondition()
+    else expected(s"a condition in brackets after '$after', such as $after[price > 20]", Nil)
+
+  /** `first(x)[…]` or `last(x)[…]` */
+  private def isEndInBrackets: Boolean =
+    token.kind == Token.Word && End.byWord.contains(token.text.toUpperCase) && ahead(1).isSymbol("(") && {
+      val close = if (ahead(3).isSymbol(">")) 5 else 3
+      isName(ahead(2)) && ahead(close).isSymbol(")") && ahead(close + 1).kind == Token.Bracket
+    }
+
+  private def ofEnd(): Condition = {
+    val end = End.byWord(token.text.toUpperCase)
+    index += 2
+    val x = variableName("a variable")
+    symbol(")")
+    Condition.OfEnd(end, x, sqlCondition())
   }
 
   private def comparison(operands: Operands): Condition = {
     val at = token.start
-    val (left, operator, right, next) = operands.comparison(index)
+    val (compared, next) = operands.comparisons(index)
     index = next
-    Condition.Compare(left, operator, right)(at)
+    compared.map { case (left, operator, right) => Aggregates.condition(left, operator, right, at, text) } match {
+      case Vector(one) => one
+      case several     => Condition.And(several)
+    }
   }
 
   private def sqlCondition(): SqlCondition = {

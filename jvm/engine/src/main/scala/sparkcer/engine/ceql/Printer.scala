@@ -26,12 +26,24 @@ object Printer {
   def print(c: Condition): String = c match {
     case Condition.Holds(x, p)          => s"${variable(x.value)}[${p.sql}]"
     case Condition.Compare(l, op, r)    => s"${operand(l)} ${op.sign} ${operand(r)}"
+    case Condition.OfEnd(end, x, p)     => s"${end.word}(${variable(x.value)})[${p.sql}]"
+    case Condition.Exists(x, p)         => s"SOME ${variable(x.value)}[${p.sql}]"
+    case Condition.Count(x, op, n)      => s"count(${variable(x.value)}) ${op.sign} ${quantity(n)}"
+    case e: Condition.Extreme           => extreme(e)
     case Condition.Compared(comparison) => comparison.show
+    case c: Condition.Counted           => throw new IllegalArgumentException(s"nobody writes $c")
     case Condition.And(parts)           => parts.map(inParens(_)).mkString(" AND ")
     case Condition.Or(parts)            => parts.map(inParens(_)).mkString(" OR ")
   }
 
   def print(o: Operand): String = operand(o)
+
+  def print(w: Window): String = window(w)
+
+  def print(q: Quantity): String = quantity(q)
+
+  private def extreme(e: Condition.Extreme): String =
+    s"${if (e.isMax) "max" else "min"}(${operand(e.argument)}) ${e.operator.sign} ${operand(e.bound)}"
 
   private def operand(o: Operand): String = o.sql(a => s"${variable(a.variable.value)}.${a.path}")
 
@@ -57,10 +69,22 @@ object Printer {
         val list = keys.map(k => k.variable.fold("")(x => name(x.value) + ".") + k.attribute).mkString(", ")
         (Loosest, s"${formula(body, Loosest)} PART-BY [$list]")
       case Formula.Filter(body, c)   => (Loosest, s"${formula(body, Loosest)} FILTER ${print(c)}")
+      case r: Formula.Repeat         => (Suffixed, formula(r.body, Suffixed) + rounds(r))
+      case Formula.Within(body, w)   => (Suffixed, s"(${formula(body, Loosest)} WITHIN ${window(w)})")
       case Formula.Project(body, xs) =>
         (Suffixed, s"π{${xs.toVector.sorted.mkString(", ")}}(${formula(body, Loosest)})")
     }
     if (level < around) s"($text)" else text
+  }
+
+  private def rounds(r: Formula.Repeat): String = {
+    val sign = if (r.contiguous) ":" else ""
+    (r.least, r.most) match {
+      case (Quantity.Number(n), None) if n == 0                                                => s"$sign*"
+      case (Quantity.Number(n), Some(Quantity.Number(m))) if n == 0 && m == 1 && !r.contiguous => "?"
+      case (n, None)    => s"$sign{${quantity(n)},}"
+      case (n, Some(m)) => if (n == m) s"$sign{${quantity(n)}}" else s"$sign{${quantity(n)},${quantity(m)}}"
+    }
   }
 
   private def inParens(c: Condition): String = c match {
@@ -109,7 +133,10 @@ object Printer {
     case Quantity.Parameter(n) => ":" + name(n.value)
   }
 
-  private def variable(x: String): String = x.split(">", 2).map(name).mkString(">")
+  private def variable(x: String): String = Ends.of(x) match {
+    case Some((end, of)) => Ends.name(end, variable(of))
+    case None            => x.split(">", 2).map(name).mkString(">")
+  }
 
   /** A name is quoted always when it might be read as anything else. */
   private[ceql] def name(x: String): String =

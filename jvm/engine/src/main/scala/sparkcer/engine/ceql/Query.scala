@@ -62,6 +62,12 @@ sealed trait Quantity
 object Quantity {
   final case class Number(value: BigDecimal) extends Quantity
   final case class Parameter(name: Name) extends Quantity
+
+  /** A whole number that is known by now. */
+  def whole(q: Quantity): Int = q match {
+    case Number(n)       => n.toIntExact
+    case Parameter(name) => throw new IllegalStateException(s":${name.value} has no value")
+  }
 }
 
 /** WITHIN: how far apart the ends of a match may be, bound included. */
@@ -87,7 +93,24 @@ object Window {
 final case class SqlCondition(sql: String)(val offset: Int)
 
 /** What FILTER asks of a whole valuation. */
-sealed trait Condition
+sealed trait Condition {
+  import Condition._
+
+  /** Does it hold of a valuation without events? */
+  def holdsOfNothing: Boolean = this match {
+    case Holds(_, _)      => true
+    case c: Compare       => (c.left.variables ++ c.right.variables).forall(x => Ends.of(x.value).isEmpty)
+    case Compared(_)      => true
+    case _: Exists        => false
+    case _: OfEnd         => false
+    case _: Extreme       => false
+    case Count(_, op, n)  => n match { case Quantity.Number(v) => op.holds(BigDecimal(0).compare(v)); case _ => false }
+    case Counted(_, n, _) => n == 0
+    case And(parts)       => parts.forall(_.holdsOfNothing)
+    case Or(parts)        => parts.exists(_.holdsOfNothing)
+  }
+}
+
 object Condition {
 
   /** `X[P]`: every event of X satisfies P. */
@@ -96,10 +119,45 @@ object Condition {
   /** `x.a = y.b`: true of every choice of one event for each variable. */
   final case class Compare(left: Operand, operator: Operator, right: Operand)(val offset: Int) extends Condition
 
+  /** `SOME x[P]`: at least one event of x satisfies P. */
+  final case class Exists(variable: Name, condition: SqlCondition) extends Condition
+
+  /** `first(x)[P]`, `last(x)[P]`: there is such an event, and it satisfies P. */
+  final case class OfEnd(end: End, variable: Name, condition: SqlCondition) extends Condition
+
+  /** `count(x) >= n`: compares the number of events of x with a whole number. */
+  final case class Count(variable: Name, operator: Operator, n: Quantity)(val offset: Int) extends Condition
+
+  /** `max(x.a) < c` and `min(x.a) < c`: compares a value of SQL's `max` or `min` with a constant. It does not hold if
+    * it is NULL.
+    */
+  final case class Extreme(isMax: Boolean, variable: Name, argument: Operand, operator: Operator, bound: Operand)(
+      val offset: Int
+  ) extends Condition
+
   /** What [[Comparisons]] made of one of the others: a test of several events. Not written by anybody. */
   final case class Compared(comparison: Comparison) extends Condition
+
+  /** What [[Comparisons]] made of `count(x) op n`: x has so many events, or more if `most` is not given. Not written by
+    * anybody.
+    */
+  final case class Counted(variable: Name, least: Int, most: Option[Int]) extends Condition
   final case class And(parts: Vector[Condition]) extends Condition
   final case class Or(parts: Vector[Condition]) extends Condition
+
+  /** The variables that it names, `first(x)` and `last(x)` among them. */
+  def variables(c: Condition): Vector[String] = c match {
+    case Holds(x, _)          => Vector(x.value)
+    case Exists(x, _)         => Vector(x.value)
+    case OfEnd(end, x, _)     => Vector(Ends.name(end, x.value))
+    case Count(x, _, _)       => Vector(x.value)
+    case Counted(x, _, _)     => Vector(x.value)
+    case e: Extreme           => Vector(e.variable.value)
+    case Compared(comparison) => comparison.variables
+    case c: Compare           => (c.left.variables ++ c.right.variables).map(_.value)
+    case And(parts)           => parts.flatMap(variables)
+    case Or(parts)            => parts.flatMap(variables)
+  }
 }
 
 /** A formula of complex event logic (CEL; CORE, Section 2.2), with contiguity and negation of atoms, and with PART-BY
@@ -119,12 +177,40 @@ sealed trait Formula {
     case Sequence(parts)   => parts
     case Contiguous(parts) => parts
     case Iterate(body, _)  => Vector(body)
+    case r: Repeat         => Vector(r.body)
+    case Within(body, _)   => Vector(body)
     case Not(body)         => Vector(body)
     case Project(body, _)  => Vector(body)
   }
 
   /** This formula and all below it, left to right. */
   def subformulas: Iterator[Formula] = Iterator.single(this) ++ children.iterator.flatMap(_.subformulas)
+
+  /** The same formula with other ones below it. */
+  def mapChildren(f: Formula => Formula): Formula = this match {
+    case a: Atom                   => a
+    case As(body, x)               => As(f(body), x)
+    case Filter(body, c)           => Filter(f(body), c)
+    case p @ PartBy(body, keys)    => PartBy(f(body), keys)(p.offset)
+    case Or(parts)                 => Or(parts.map(f))
+    case All(parts)                => All(parts.map(f))
+    case Sequence(parts)           => Sequence(parts.map(f))
+    case Contiguous(parts)         => Contiguous(parts.map(f))
+    case Iterate(body, contiguous) => Iterate(f(body), contiguous)
+    case r: Repeat                 => r.copy(body = f(r.body))(r.offset)
+    case w @ Within(body, window)  => Within(f(body), window)(w.offset)
+    case n @ Not(body)             => Not(f(body))(n.offset)
+    case Project(body, kept)       => Project(f(body), kept)
+  }
+
+  /** Can it match without any event? */
+  def nullable: Boolean = this match {
+    case _: Atom | _: Not => false
+    case Filter(body, c)  => body.nullable && c.holdsOfNothing
+    case Or(parts)        => parts.exists(_.nullable)
+    case r: Repeat        => r.least == Quantity.Number(0) || r.body.nullable
+    case other            => other.children.forall(_.nullable)
+  }
 
   /** The variables it may bind. */
   def variables: Set[String] = this match {
@@ -136,17 +222,22 @@ sealed trait Formula {
   }
 
   /** The variables that every match binds. */
-  def certain: Set[String] = this match {
-    case a: Atom             => Set(a.variable)
-    case As(body, x)         => if (body.certain.isEmpty) Set.empty else body.certain + x.value
-    case Not(_)              => Set.empty
-    case Project(body, kept) => body.certain & kept
-    case Or(parts)           => parts.map(_.certain).reduce(_ & _)
-    case _                   => children.iterator.flatMap(_.certain).toSet
-  }
+  def certain: Set[String] = if (nullable) Set.empty
+  else
+    this match {
+      case a: Atom             => Set(a.variable)
+      case As(body, x)         => if (body.certain.isEmpty) Set.empty else body.certain + x.value
+      case Not(_)              => Set.empty
+      case Project(body, kept) => body.certain & kept
+      case Or(parts)           => parts.map(_.certain).reduce(_ & _)
+      case _                   => children.iterator.flatMap(_.certain).toSet
+    }
 }
 
 object Formula {
+
+  /** Where the first event type of a formula stands. */
+  def offset(f: Formula): Int = f.subformulas.collectFirst { case a: Atom => a.offset }.getOrElse(0)
 
   /** `R`, or `S>R` for one stream's R. The name of its variable is what was written. */
   final case class Atom(stream: Option[String], eventType: String)(val offset: Int) extends Formula {
@@ -170,6 +261,13 @@ object Formula {
 
   /** `φ+` and `φ:+`. */
   final case class Iterate(body: Formula, contiguous: Boolean) extends Formula
+
+  /** `φ{n,m}` and `φ:{n,m}`: n to m rounds, and without `most` n or more. `φ?` is `φ{0,1}`, and `φ*` is `φ{0,}`. */
+  final case class Repeat(body: Formula, least: Quantity, most: Option[Quantity], contiguous: Boolean)(val offset: Int)
+      extends Formula
+
+  /** `(φ WITHIN d)`: the ends of each match of φ are so near to each other. */
+  final case class Within(body: Formula, window: Window)(val offset: Int) extends Formula
 
   /** `NOT(α)`: one event that α does not match. */
   final case class Not(body: Formula)(val offset: Int) extends Formula

@@ -33,7 +33,7 @@ final private[ceql] class QueryLexer(text: String) extends Lexer(text) {
     val two = text.substring(from, math.min(from + 2, text.length))
     if (text(from) == '[') (Token.Bracket, bracketEnd(from))
     else if (QueryLexer.Double(two)) (Token.Symbol, from + 2)
-    else if ("();:,+*>.=<-/%".indexOf(text(from).toInt) >= 0) (Token.Symbol, from + 1)
+    else if ("();:,+*?{}>.=<-/%".indexOf(text(from).toInt) >= 0) (Token.Symbol, from + 1)
     else fail(from, "CER_SYNTAX.UNKNOWN_CHARACTER", "character" -> text(from).toString)
   }
 
@@ -63,5 +63,5 @@ final private[ceql] class QueryLexer(text: String) extends Lexer(text) {
 }
 
 private object QueryLexer {
-  private val Double = Set(":+", "==", "!=", "<>", "<=", ">=")
+  private val Double = Set(":+", ":*", ":{", "==", "!=", "<>", "<=", ">=")
 }

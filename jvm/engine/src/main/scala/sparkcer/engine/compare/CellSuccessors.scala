@@ -7,12 +7,12 @@ import sparkcer.engine.automaton.StrategyRules.{Sets, Successors}
 /** Where the runs of some cells go with the current event, by label. It is filled anew for each event and keeps its
   * buffers.
   */
-final private[compare] class CellSuccessors(val labels: Int) extends Successors[Array[Cell]] {
+final private[compare] class CellSuccessors(val labels: Int, val sets: Sets[Array[Cell]])
+    extends Successors[Array[Cell]] {
   private val cells = Array.fill(labels)(new ArrayBuffer[Cell](2))
   private val taken = new Array[Boolean](labels)
   private val accepting = new Array[Boolean](labels)
 
-  def sets: Sets[Array[Cell]] = CellSets
   def takes(label: Int): Boolean = taken(label)
   def accepts(label: Int): Boolean = accepting(label)
 
@@ -47,10 +47,14 @@ final private[compare] class CellSuccessors(val labels: Int) extends Successors[
     Cell.set((0 until labels).iterator.filter(l => taken(l) && chosen(l)).flatMap(cells(_)).toArray)
 }
 
-/** Sets of cells as arrays, see [[Cell.set]]. */
-private[compare] object CellSets extends Sets[Array[Cell]] {
+/** Sets of cells as arrays, see [[Cell.set]].
+  *
+  * @param simulates
+  *   whether a state simulates another one, where both have the same registers
+  */
+final private[compare] class CellSets(simulates: (Int, Int) => Boolean) extends Sets[Array[Cell]] {
   def union(a: Array[Cell], b: Array[Cell]): Array[Cell] = Cell.set(a ++ b)
 
   def without(a: Array[Cell], b: Array[Cell]): Array[Cell] =
-    if (b.length == 0) a else a.filterNot(c => b.exists(_ == c))
+    if (b.length == 0) a else a.filterNot(c => b.exists(d => simulates(d.state, c.state) && d.hasRegistersOf(c)))
 }

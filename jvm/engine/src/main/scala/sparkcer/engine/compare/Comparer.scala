@@ -38,9 +38,10 @@ private[engine] object Comparer {
     case Comparison.Pair(_, Operator.Equal, _)    => new Equal(first, numbering.firstTerm(comparison))
     case Comparison.Pair(_, Operator.NotEqual, _) => new NotEqual(first, numbering.firstTerm(comparison))
     case Comparison.Pair(_, operator, _)          => new Ordered(first, numbering.firstTerm(comparison), operator)
-    case Comparison.Same(_)                       => new Same(first, numbering.firstTerm(comparison))
-    case Comparison.Consecutive(_, operator, _)   => new Consecutive(first, numbering.firstTerm(comparison), operator)
-    case e: Comparison.Expression                 => new Expression(first, numbering.expression(comparison), e)
+    case _: Comparison.Span => new Ordered(first, numbering.firstTerm(comparison), Operator.LessEqual)
+    case Comparison.Same(_) => new Same(first, numbering.firstTerm(comparison))
+    case Comparison.Consecutive(_, operator, _) => new Consecutive(first, numbering.firstTerm(comparison), operator)
+    case e: Comparison.Expression               => new Expression(first, numbering.expression(comparison), e)
   }
 
   val Left = 1

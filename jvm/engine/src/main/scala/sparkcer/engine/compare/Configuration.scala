@@ -13,15 +13,17 @@ final private[engine] class Cell(val state: Int, val registers: Array[AnyRef]) {
 
   override def equals(other: Any): Boolean = other match {
     case c: Cell =>
-      (this eq c) || state == c.state && hashCode == c.hashCode && {
-        var i = 0
-        while (
-          i < registers.length && ((registers(i) eq c.registers(i)) || registers(i) != null && registers(i)
-            .equals(c.registers(i)))
-        ) i += 1
-        i == registers.length
-      }
+      (this eq c) || state == c.state && hashCode == c.hashCode && hasRegistersOf(c)
     case _ => false
+  }
+
+  def hasRegistersOf(c: Cell): Boolean = {
+    var i = 0
+    while (
+      i < registers.length && ((registers(i) eq c.registers(i)) || registers(i) != null && registers(i)
+        .equals(c.registers(i)))
+    ) i += 1
+    i == registers.length
   }
 }
 

@@ -2,7 +2,7 @@ package sparkcer.engine.compare
 
 import scala.collection.mutable.ArrayBuffer
 
-import sparkcer.engine.automaton.{Cea, Registers, StrategyRules}
+import sparkcer.engine.automaton.{Cea, Registers, Simulation, StrategyRules}
 import sparkcer.engine.ceql.Strategy
 
 /** The automaton of a query that compares events: [[StrategyRules]] on configurations, with cells in place of states. A
@@ -156,7 +156,11 @@ final private[engine] class Machine(
   }
 
   /** The successors of each set of a configuration. They are reused. */
-  private val successors = Array.fill(3)(new CellSuccessors(cea.labels.length))
+  private val successors = {
+    val simulation = if (rules.threatened) new Simulation(cea, registers.live(_).toSeq) else null
+    val sets = new CellSets((b, p) => simulation(b, p))
+    Array.fill(3)(new CellSuccessors(cea.labels.length, sets))
+  }
 
   private def several(c: Configuration, cls: Int, maskOf: Int => Array[Long], now: Now, found: Found): Unit = {
     var i = 0

@@ -20,6 +20,7 @@ final class Numbering(comparisons: Seq[Comparison]) {
 object Numbering {
   private def terms(comparison: Comparison): Vector[Term] = comparison match {
     case Comparison.Pair(left, _, right)        => Vector(left, right)
+    case s: Comparison.Span                     => Vector(s.earliest, s.begin)
     case Comparison.Same(terms)                 => terms
     case Comparison.Consecutive(before, _, now) => Vector(before, now)
     case _: Comparison.Expression               => Vector.empty

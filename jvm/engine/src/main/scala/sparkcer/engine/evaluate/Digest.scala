@@ -51,6 +51,7 @@ private[engine] object Digest {
 
   private def comparison(l: Comparison): String = l match {
     case Comparison.Pair(left, op, right)        => s"compare ${term(left)} ${op.sign} ${term(right)}"
+    case s: Comparison.Span                      => s"span ${s.number} ${quoted(s.show)}"
     case Comparison.Same(terms)                  => s"same ${terms.map(term).mkString(" ")}"
     case Comparison.Consecutive(before, op, now) => s"consecutive ${term(before)} ${op.sign} ${term(now)}"
     case e: Comparison.Expression                =>

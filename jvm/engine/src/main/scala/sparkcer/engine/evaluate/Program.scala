@@ -29,6 +29,7 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   val droppable: Boolean = !countsEvents && strategy != Strategy.Strict && !query.where.subformulas.exists {
     case _: Formula.Contiguous          => true
     case Formula.Iterate(_, contiguous) => contiguous
+    case r: Formula.Repeat              => r.contiguous
     case _                              => false
   }
 
@@ -51,7 +52,7 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
   private[evaluate] def newMachine(): Machine = new Machine(cea, strategy, distinct, limit.isDefined, numbering)
 
   /** Can matches be counted as runs of the automaton, without listing them? */
-  private[evaluate] lazy val countsRuns: Boolean = counts && !selects && !distinct && comparisons.isEmpty
+  private[engine] lazy val countsRuns: Boolean = counts && !selects && !distinct && comparisons.isEmpty
 
   private[engine] val construction: Construction = new Construction(cea, strategy)
 
@@ -113,6 +114,12 @@ object Program {
       case SelectList.NoVariables => Vector.empty
     }
     checkStreams(query)
+    // The numbers of the pattern decide how large the automaton is; those of WITHIN and LIMIT do not matter here.
+    Parameters.quantities(query.copy(within = None, limit = None)(query.text)).headOption.foreach { p =>
+      throw new CeqlException(query.text, p.offset, "CER_PARAMETER.MISSING", "name" -> p.value)
+    }
+    if (query.where.nullable)
+      throw new CeqlException(query.text, Formula.offset(query.where), "CER_EMPTY_PATTERN")
     val cea = Compiler.compile(query.where, items.map(_._1).toSet, query.text)
     val columns = items.map { case (x, attributes) => Column(x, cea.multiplicity(x), attributes) }
     new Program(query, cea, if (query.select.list == SelectList.Count) Vector.empty else columns)

@@ -28,9 +28,10 @@ object Explain {
   /** What NOT is often taken for, and is not. `NOT(A):+`, which has nothing but other events, is what it seems to be.
     */
   private def negations(f: Formula): Vector[String] = f match {
-    case Formula.Iterate(_: Formula.Not, contiguous) if contiguous => Vector.empty
-    case not: Formula.Not                                          => Vector(negation(not))
-    case other                                                     => other.children.flatMap(negations).distinct
+    case Formula.Iterate(_: Formula.Not, contiguous) if contiguous   => Vector.empty
+    case r @ Formula.Repeat(_: Formula.Not, _, _, _) if r.contiguous => Vector.empty
+    case not: Formula.Not                                            => Vector(negation(not))
+    case other                                                       => other.children.flatMap(negations).distinct
   }
 
   private def negation(not: Formula.Not): String = {
@@ -52,9 +53,15 @@ object Explain {
 
   private def automaton(a: Cea): Vector[String] =
     s"${count(a.states, "state")}, ${count(a.transitions.length, "transition")}: from -> to, the event it takes / the variables that get it" +:
-      a.transitions
-        .map(t => s"q${t.from} -> q${t.to}${if (a.finals(t.to)) " (match)" else ""}  ${Diagram.text(a, t)}")
-        .toVector
+      shortened(
+        a.transitions
+          .map(t => s"q${t.from} -> q${t.to}${if (a.finals(t.to)) " (match)" else ""}  ${Diagram.text(a, t)}")
+          .toVector
+      )
+
+  /** Of the rounds of `A{500}` nobody reads all. */
+  private def shortened(lines: Vector[String]): Vector[String] =
+    if (lines.length <= MaxLines) lines else lines.take(MaxLines - 1) :+ s"… and ${lines.length - MaxLines + 1} more"
 
   private def dropping(p: Program): String =
     if (p.droppable) "an event that meets none of the conditions is dropped where it is read, before any shuffle"
@@ -62,7 +69,7 @@ object Explain {
       val why =
         if (p.countsEvents) "WITHIN counts events"
         else if (p.strategy == Strategy.Strict) "STRICT asks for neighbours"
-        else "':' and ':+' ask for neighbours"
+        else "':', ':+' and ':{n,m}' ask for neighbours"
       s"every event is kept, because $why"
     }
 
@@ -100,18 +107,31 @@ object Explain {
       case None    => Vector("nothing leaves the state, because there is no WITHIN: it grows with the stream")
       case Some(_) => Vector.empty
     }
-    Vector(matches, states) ++ window
+    Vector(matches, states) ++ rounds(p) ++ window
+  }
+
+  /** Partial matches with different numbers of rounds are different states of the automaton. */
+  private def rounds(p: Program): Option[String] = {
+    val bounds = p.query.where.subformulas.collect { case r: Formula.Repeat =>
+      Quantity.whole(r.most.getOrElse(r.least))
+    }
+    bounds.maxOption.filter(_ > 1).map { n =>
+      s"an event of a repetition moves the partial matches of each number of rounds, up to $n" +
+        (if (p.countsRuns) s"; counting matches takes up to $n times as much" else "")
+    }
   }
 
   /** Can it take any subset of events? A `:+` over something rigid takes a run of neighbours. */
   private def takesSubsets(f: Formula): Boolean = f match {
-    case Formula.Iterate(body, contiguous) => !contiguous || freedom(body) > 0 || body.subformulas.exists(isChoice)
-    case _                                 => false
+    case Formula.Iterate(body, contiguous)   => !contiguous || freedom(body) > 0 || body.subformulas.exists(isChoice)
+    case r: Formula.Repeat if r.most.isEmpty =>
+      !r.contiguous || freedom(r.body) > 0 || r.body.subformulas.exists(isChoice)
+    case _ => false
   }
 
   private def isChoice(f: Formula): Boolean = f match {
-    case _: Formula.Or | _: Formula.Iterate => true
-    case _                                  => false
+    case _: Formula.Or | _: Formula.Iterate | _: Formula.Repeat => true
+    case _                                                      => false
   }
 
   /** How many of a match's events can be chosen once the last is known, where nothing takes subsets. */
@@ -121,7 +141,10 @@ object Explain {
     case Formula.Sequence(parts)          => parts.map(freedom).sum + parts.length - 1
     case Formula.All(parts)               => parts.map(freedom).sum + parts.length - 1
     case Formula.Iterate(body, _)         => freedom(body) + 1
-    case other                            => other.children.map(freedom).sum
+    case r: Formula.Repeat                =>
+      val rounds = r.most.fold(1)(Quantity.whole)
+      rounds * freedom(r.body) + (if (r.contiguous) if (r.most.contains(r.least)) 0 else 1 else rounds - 1)
+    case other => other.children.map(freedom).sum
   }
 
   /** How many determinized states any stream can reach, if they are few enough to try. */
@@ -151,6 +174,7 @@ object Explain {
     if (sets.contains(None)) None else Some((others +: sets.flatMap(_.get)).toVector.distinct)
   }
 
+  private val MaxLines = 100
   private val MaxStates = 300
   private val MaxConditions = 6
 

@@ -6,7 +6,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 import sparkcer.engine.ceql.{SelectList, Strategy}
 import sparkcer.engine.evaluate.{Evaluator, Program}
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators.{comparingCase, plainCase}
+import sparkcer.engine.testkit.Generators.{comparingCase, plainCase, repeatingCase}
 
 /** `SELECT COUNT(*)` counts what `SELECT *` lists. */
 class CountSuite extends CountsAgainstDefinition(plainCase) {
@@ -31,6 +31,11 @@ class ComparisonCountSuite extends CountsAgainstDefinition(comparingCase) {
     val counts = new Harness(Program("SELECT COUNT(*) FROM S WHERE (A+ PART-BY [k]) ; B")).feed(events).counts
     assertEquals(counts, Map(80 -> 2 * ((1L << 40) - 1)))
   }
+}
+
+/** The same for queries with quantifiers, sub-windows and conditions on repetitions. */
+class RepetitionCountSuite extends CountsAgainstDefinition(repeatingCase) {
+  override def cases: Int = 300
 }
 
 abstract class CountsAgainstDefinition(generator: Gen[Case]) extends Properties {

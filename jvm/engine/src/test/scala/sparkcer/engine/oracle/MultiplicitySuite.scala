@@ -6,12 +6,12 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 import sparkcer.engine.automaton.Multiplicity
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators.{comparingCase, plainCase}
+import sparkcer.engine.testkit.Generators.{comparingCase, plainCase, repeatingCase}
 
 /** A column's multiplicity decides its type in the output, so no match may bind more or less than it says. */
 class MultiplicitySuite extends Properties {
   override def cases: Int = 2000
-  implicit private val arbitrary: Arbitrary[Case] = Arbitrary(Gen.oneOf(plainCase, comparingCase))
+  implicit private val arbitrary: Arbitrary[Case] = Arbitrary(Gen.oneOf(plainCase, comparingCase, repeatingCase))
 
   private def allows(m: Multiplicity, events: Int): Boolean =
     (!m.atLeastOne || events >= 1) && (!m.atMostOne || events <= 1)

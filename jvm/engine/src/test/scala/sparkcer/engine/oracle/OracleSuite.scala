@@ -5,13 +5,18 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import sparkcer.engine.evaluate.Evaluator
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators.{comparingCase, plainCase}
+import sparkcer.engine.testkit.Generators.{comparingCase, plainCase, repeatingCase}
 
 /** The engine against the definition: as sets, the same matches. */
 class OracleSuite extends AgainstDefinition(plainCase)
 
 /** The same for queries that compare events. */
 class ComparisonOracleSuite extends AgainstDefinition(comparingCase)
+
+/** The same for queries with quantifiers, sub-windows and conditions on repetitions. */
+class RepetitionOracleSuite extends AgainstDefinition(repeatingCase) {
+  override def cases: Int = 500
+}
 
 abstract class AgainstDefinition(generator: Gen[Case]) extends Properties {
   override def cases: Int = 2000

@@ -7,7 +7,7 @@ import sparkcer.engine.compare.EventValues
 import sparkcer.engine.evaluate.{Evaluator, Partitions, Program}
 import sparkcer.engine.state.{Frame, StateException}
 import sparkcer.engine.testkit._
-import sparkcer.engine.testkit.Generators.{comparingCase, plainCase}
+import sparkcer.engine.testkit.Generators.{comparingCase, plainCase, repeatingCase}
 
 /** Saved state: wherever a stream is cut, what is loaded goes on as if nothing had happened; and what is no saved state
   * is refused with a reason.
@@ -96,6 +96,11 @@ class ComparisonStateSuite extends CutAnywhere(comparingCase) {
     def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int = fail("asked for an order")
     def test(expression: Int, events: Array[Array[Byte]]): Boolean = fail("asked for a test")
   }
+}
+
+/** The same for queries with quantifiers, sub-windows and conditions on repetitions. */
+class RepetitionStateSuite extends CutAnywhere(repeatingCase) {
+  override def cases: Int = 500
 }
 
 abstract class CutAnywhere(generator: Gen[Case]) extends Properties {

@@ -15,11 +15,15 @@ object Generators {
   def comparingCase: Gen[Case] =
     for (q <- comparing; s <- Gen.choose(4, 10).flatMap(streamOf)) yield Case(q, s)
 
-  private def name(x: String): Name = Name(x)(0)
+  /** Cases whose queries have quantifiers, sub-windows and conditions on repetitions. */
+  def repeatingCase: Gen[Case] =
+    for (q <- repeating; s <- Gen.choose(3, 8).flatMap(streamOf)) yield Case(q, s)
+
+  private[testkit] def name(x: String): Name = Name(x)(0)
 
   // Formulas
 
-  private val atom: Gen[Formula] = for {
+  private[testkit] val atom: Gen[Formula] = for {
     kind <- Gen.frequency(5 -> "A", 4 -> "B", 1 -> "C")
     from <- Gen.frequency(12 -> None, 1 -> Some("S"), 1 -> Some("T"))
   } yield Formula.Atom(from, kind)(0)
@@ -27,7 +31,7 @@ object Generators {
   /** A variable may be called as a type is. */
   private val variable: Gen[Name] = Gen.frequency(6 -> "x", 6 -> "y", 3 -> "z", 1 -> "A").map(name)
 
-  private val condition: Gen[SqlCondition] = Gen
+  private[testkit] val condition: Gen[SqlCondition] = Gen
     .oneOf(
       "p = 1",
       "p > 0",
@@ -183,6 +187,56 @@ object Generators {
       )
   }
 
+  /** A formula with quantifiers, sub-windows and conditions on repetitions, half of the time with comparisons too. */
+  private def repeated(size: Int, compared: Boolean): Gen[Formula] = {
+    def inside = repeated(size - 1, compared)
+    def several = for {
+      n <- Gen.choose(2, 3)
+      list <- Gen.listOfN(n, repeated((size - 1) / n, compared))
+    } yield list.toVector
+    if (size <= 0) Gen.frequency(6 -> atom, 1 -> negation(compared))
+    else
+      Gen.frequency(
+        1 -> atom,
+        6 -> several.map(Formula.Sequence),
+        3 -> several.map(Formula.Contiguous),
+        3 -> several.map(Formula.Or),
+        1 -> several.map(p => Formula.All(p.take(2))),
+        2 -> Gen.lzy(inside).map(Formula.Iterate(_, contiguous = false)),
+        5 -> Gen.lzy(inside).flatMap(f => variable.map(Formula.As(f, _))),
+        9 -> Gen.lzy(inside).flatMap(f => Repetitions.quantified.flatMap(_(f))),
+        3 -> Gen.lzy(inside).flatMap(Repetitions.subWindow),
+        6 -> Gen.lzy(inside).flatMap(f => ofRepetition(f, 1)),
+        2 -> Gen.lzy(inside).flatMap(filtered(_, 1, compared)),
+        (if (compared) 1 else 0) -> Gen.lzy(inside).flatMap(parted)
+      )
+  }
+
+  /** The formula with a condition on what its repetitions have gathered, perhaps beside others. */
+  private def ofRepetition(body: Formula, size: Int): Gen[Formula] = {
+    val variables = body.variables.toVector.sorted
+    def leaf = Gen.frequency(
+      5 -> Gen.lzy(Gen.oneOf(Repetitions.conditions).flatMap(_(variables))),
+      1 -> condition(variables, 0, compared = false)
+    )
+    def several = Gen.listOfN(2, leaf).map(_.toVector)
+    if (variables.isEmpty) Gen.const(body)
+    else
+      Gen
+        .frequency(3 -> leaf, 1 -> several.map(Condition.And), (if (size > 0) 2 else 0) -> several.map(Condition.Or))
+        .map(Formula.Filter(body, _))
+  }
+
+  /** A formula that needs an event at least. */
+  private[testkit] def obligatory(f: Formula): Gen[Formula] =
+    if (!f.nullable) Gen.const(f)
+    else
+      Gen.oneOf(
+        atom.map(a => Formula.Sequence(Vector(a, f))),
+        atom.map(a => Formula.Sequence(Vector(f, a))),
+        atom.map(a => Formula.Contiguous(Vector(f, a)))
+      )
+
   /** Two to four events with variables of their own, in some order, and comparisons between them: what people write. */
   private val joined: Gen[Formula] = for {
     n <- Gen.frequency(3 -> 2, 3 -> 3, 1 -> 4)
@@ -244,9 +298,22 @@ object Generators {
   /** With comparisons between events. */
   val comparing: Gen[Query] = queryOf(compared = true)
 
+  /** With quantifiers, sub-windows and conditions on repetitions. */
+  val repeating: Gen[Query] = for {
+    size <- Gen.choose(1, 7)
+    compared <- Gen.oneOf(true, false)
+    drawn <- repeated(size, compared)
+    where <- obligatory(drawn)
+    query <- queryOver(where)
+  } yield query
+
   private def queryOf(compared: Boolean): Gen[Query] = for {
     size <- Gen.choose(if (compared) 2 else 0, if (compared) 7 else 9)
     where <- if (compared) Gen.frequency(1 -> formula(size, compared), 2 -> joined) else formula(size)
+    query <- queryOver(where)
+  } yield query
+
+  private[testkit] def queryOver(where: Formula): Gen[Query] = for {
     select <- select(where)
     keys <- Gen.frequency(4 -> Nil, 2 -> List("k"), 1 -> List("k", "p"))
     within <- within

@@ -29,6 +29,42 @@ object EngineErrors {
 
   private def syntax: Vector[ErrorCase] = Vector(
     formula(
+      "CER_SYNTAX.AGGREGATE_COLUMN",
+      "A+ AS x FILTER max(x) > 3",
+      16,
+      "max(x) does not say of which column. Write the column too, such as max(x.price)."
+    ),
+    formula(
+      "CER_SYNTAX.COUNT",
+      "A+ AS x FILTER count(x) > 2.5",
+      16,
+      "count(x) is compared with a whole number, 0 or more, or a parameter, but this is 2.5."
+    ),
+    formula(
+      "CER_SYNTAX.NO_ROUND",
+      "A ; B{0,0}",
+      6,
+      "the largest number of rounds must be 1 or more. Leave this part of the pattern out instead."
+    ),
+    formula(
+      "CER_SYNTAX.ROUNDS",
+      "A{1.5}",
+      3,
+      "a number of rounds is a whole number, as in {2}, {2,} or {2,5}, but this is 1.5."
+    ),
+    formula(
+      "CER_SYNTAX.ROUNDS_ORDER",
+      "A{3,2}",
+      2,
+      "{3,2} has its numbers in the wrong order. Write {2,3}."
+    ),
+    formula(
+      "CER_SYNTAX.VARIABLE_LIKE_END",
+      "A AS `first(x)`",
+      6,
+      "a variable cannot be called 'first(x)', which means an event of another variable. Choose another name."
+    ),
+    formula(
       "CER_SYNTAX.COMPARISON_WITHOUT_VARIABLE",
       "A FILTER 1 = 1",
       10,
@@ -99,7 +135,7 @@ object EngineErrors {
     formula("CER_SYNTAX.UNCLOSED_PARENTHESIS", "(A ; B", 1, "the parenthesis opened here is never closed."),
     formula("CER_SYNTAX.UNCLOSED_SIGN", "A FILTER A[p IN {1..5]", 17, "the '{' opened here is never closed."),
     formula("CER_SYNTAX.UNCLOSED_STRING", "A FILTER A[k = 'x]", 16, "the string opened here is never closed."),
-    formula("CER_SYNTAX.UNKNOWN_CHARACTER", "A ? B", 3, "the character '?' has no meaning here."),
+    formula("CER_SYNTAX.UNKNOWN_CHARACTER", "A # B", 3, "the character '#' has no meaning here."),
     formula(
       "CER_SYNTAX.WHOSE_COLUMN",
       "A AS x ; B FILTER amount > 3",
@@ -140,6 +176,34 @@ object EngineErrors {
   )
 
   private def others: Vector[ErrorCase] = Vector(
+    formula(
+      "CER_EMPTY_PATTERN",
+      "A? ; B*",
+      1,
+      "the pattern can match without any event, and such a match would have no place in the stream. " +
+        "Make one part of it obligatory: write A instead of A?, A+ instead of A*, or {1,5} instead of {0,5}."
+    ),
+    formula(
+      "CER_UNSUPPORTED.AGGREGATE",
+      "A+ AS x FILTER sum(x.amount) > 10",
+      16,
+      "sum(x.amount) cannot stand in this FILTER. FILTER takes count(x), min(x.a) and max(x.a), each compared with a " +
+        "constant, and first(x) and last(x). Write any other condition on whole matches in HAVING, at the end of the query."
+    ),
+    formula(
+      "CER_UNSUPPORTED.OTHER_VARIABLE",
+      "(A+ AS x ; B AS y) FILTER last(x)[price < y.price]",
+      35,
+      "the condition on last(x) names y, but a condition on one event of a repetition can only name the columns of that " +
+        "event. Compare the two without brackets, such as last(x).price < y.price."
+    ),
+    formula(
+      "CER_UNSUPPORTED.SUB_WINDOW_EVENTS",
+      "(A ; B WITHIN 5 EVENTS) ; C",
+      8,
+      "WITHIN inside a pattern limits time and cannot count events. " +
+        "Write a length of time, such as 5 minutes, or a column, such as 30 [t]."
+    ),
     query(
       "CER_UNKNOWN_STREAM.NOT_IN_FROM",
       "SELECT * FROM Stream WHERE Strem>A",
@@ -179,6 +243,27 @@ object EngineErrors {
         "CER_QUERY_TOO_LARGE.ALTERNATIVES",
         s"${head}A AS x ; ${"A ; " * 1000}A AS y FILTER $either",
         "the automaton of this query is too large. Use fewer OR between different variables in one FILTER."
+      ),
+      formula(
+        "CER_QUERY_TOO_LARGE.COUNT",
+        "A+ AS x FILTER count(x) >= 2000",
+        16,
+        "FILTER compares count(x) with at most 1000, and this is 2000. " +
+          "Write the condition in HAVING instead, such as HAVING count(x) >= 2000."
+      ),
+      formula(
+        "CER_QUERY_TOO_LARGE.REPEATED",
+        "(A{900} ; B){900}",
+        13,
+        "the automaton of this query is too large, because it has a copy of the pattern for each round of {…}. " +
+          "Use smaller numbers in braces."
+      ),
+      formula(
+        "CER_QUERY_TOO_LARGE.ROUNDS",
+        "A{1001}",
+        2,
+        "{…} takes at most 1000 rounds, and this has 1001. Write '+' and select the matches with HAVING, " +
+          "such as HAVING count(x) >= 1001, or count matches with SELECT COUNT(*)."
       ),
       long("CER_QUERY_TOO_LARGE.AUTOMATON", s"$head($types)+", "the automaton of this query is too large."),
       long(
@@ -227,6 +312,12 @@ object EngineErrors {
         "WITHIN :n seconds",
         BigDecimal("1e-7"),
         "a window of time takes a whole number of microseconds, but the parameter :n is 0.0000001."
+      ),
+      refused(
+        "ROUNDS",
+        "; B{:n}",
+        -1,
+        "a number of rounds or events is a whole number, 0 or more, but the parameter :n is -1."
       ),
       refused("NEGATIVE", "WITHIN :n minutes", -1, "a window cannot be negative, but the parameter :n is -1."),
       refused("TOO_LONG", "WITHIN :n weeks", BigDecimal("1e9"), "the window is longer than 292,000 years.")

@@ -60,7 +60,7 @@ class ExplainSuite extends munit.FunSuite {
     def events(query: String) = Explain(Program(query)).linesIterator.dropWhile(_ != "Events").slice(1, 2).mkString.trim
     assertEquals(
       events("SELECT * FROM S WHERE A : B"),
-      "every event is kept, because ':' and ':+' ask for neighbours"
+      "every event is kept, because ':', ':+' and ':{n,m}' ask for neighbours"
     )
     assertEquals(
       events("SELECT STRICT * FROM S WHERE A ; B"),

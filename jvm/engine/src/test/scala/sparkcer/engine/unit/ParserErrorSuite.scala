@@ -16,7 +16,7 @@ class ParserErrorSuite extends munit.FunSuite {
     assertEquals(message, s"[$condition] Line $line, column $column: $problem\n$shown\n${" " * (column - 1)}^")
   }
 
-  private val operators = "an operator (; : ALL OR + :+ AS FILTER PART-BY)"
+  private val operators = "an operator (; : ALL OR + :+ * ? {n,m} AS FILTER PART-BY)"
   private val clauses = "PARTITION BY, WITHIN, CONSUME BY, LIMIT or the end of the query"
 
   /** What follows WHERE. */
@@ -63,7 +63,7 @@ class ParserErrorSuite extends munit.FunSuite {
     formula("A AS 1", 6, "expected a variable name after AS, found '1'.")
     formula("S>", 3, "expected an event type after '>', found the end of the query.")
     formula("NOT A", 5, "expected '(', found 'A'.")
-    formula("A ? B", 3, "the character '?' has no meaning here.")
+    formula("A # B", 3, "the character '#' has no meaning here.")
   }
 
   test("one ';' ends the query, and a second is too many") {
@@ -301,10 +301,10 @@ class ParserErrorSuite extends munit.FunSuite {
 
   test("tabs are shown as one column, and a long line around its place") {
     refused("SELECT *\n\tFROM S WHERE A ]", (2, 17), "the character ']' has no meaning here.")
-    val long = "SELECT * FROM S WHERE " + "A ; " * 100 + "? ; " + "B ; " * 100 + "C"
+    val long = "SELECT * FROM S WHERE " + "A ; " * 100 + "# ; " + "B ; " * 100 + "C"
     val message = intercept[CeqlException](Program(long)).getMessage.linesIterator.toVector
-    assertEquals(message(0), "[CER_SYNTAX] Line 1, column 423: the character '?' has no meaning here.")
-    assertEquals(message(1), "…" + "A ; " * 25 + "? ; " + "B ; " * 24 + "…")
+    assertEquals(message(0), "[CER_SYNTAX] Line 1, column 423: the character '#' has no meaning here.")
+    assertEquals(message(1), "…" + "A ; " * 25 + "# ; " + "B ; " * 24 + "…")
     assertEquals(message(2), " " * 101 + "^")
   }
 }

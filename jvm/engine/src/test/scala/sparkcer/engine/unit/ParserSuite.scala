@@ -2,8 +2,11 @@ package sparkcer.engine.unit
 
 import sparkcer.engine.ceql.{
   Condition,
+  End,
   Formula,
   Name,
+  Operand,
+  Operator,
   Parser,
   Quantity,
   Query,
@@ -33,6 +36,65 @@ class ParserSuite extends munit.FunSuite {
     assertEquals(where("A OR B FILTER A[p]"), Filter(Or(Vector(a, b)), holds("A", "p")))
     assertEquals(where("A ; (B OR C)"), Sequence(Vector(a, Or(Vector(b, c)))))
     assertEquals(where("A FILTER A[p] FILTER A[q]"), Filter(Filter(a, holds("A", "p")), holds("A", "q")))
+  }
+
+  private def repeat(f: Formula, least: Int, most: Option[Int], contiguous: Boolean = false): Formula =
+    Repeat(f, Number(least), most.map(Number(_)), contiguous)(0)
+
+  test("quantifiers") {
+    assertEquals(where("A{2}"), repeat(a, 2, Some(2)))
+    assertEquals(where("A{2,}"), repeat(a, 2, None))
+    assertEquals(where("A{2,3}"), repeat(a, 2, Some(3)))
+    assertEquals(where("A{,3}"), repeat(a, 0, Some(3)))
+    assertEquals(where("A:{2,3}"), repeat(a, 2, Some(3), contiguous = true))
+    assertEquals(where("A*"), repeat(a, 0, None))
+    assertEquals(where("A:*"), repeat(a, 0, None, contiguous = true))
+    assertEquals(where("A?"), repeat(a, 0, Some(1)))
+    assertEquals(where("A ; B? : C"), Contiguous(Vector(Sequence(Vector(a, repeat(b, 0, Some(1)))), c)))
+    assertEquals(where("A AS x{2}+"), Iterate(repeat(As(a, name("x")), 2, Some(2)), contiguous = false))
+    assertEquals(where("A{:n,}"), Repeat(a, Quantity.Parameter(name("n")), None, contiguous = false)(0))
+  }
+
+  test("sub-windows stand in parentheses; outside WITHIN is the query's") {
+    val within = Within(Sequence(Vector(a, b)), Window.Duration(300000000))(0)
+    assertEquals(where("(A ; B WITHIN 5 minutes) ; C"), Sequence(Vector(within, c)))
+    assertEquals(where("(A ; B WITHIN 5 minutes)"), within)
+    val query = Parser.parse("SELECT * FROM S WHERE (A ; B WITHIN 5 minutes) WITHIN 3 EVENTS")
+    assertEquals((query.where, query.within), (within, Some(Window.Events(Number(3)))))
+  }
+
+  private def filter(text: String): Condition = where(s"A AS x FILTER $text") match {
+    case Filter(_, condition) => condition
+    case other                => fail(s"$other")
+  }
+
+  test("conditions on repetitions") {
+    val x = name("x")
+    val p = SqlCondition("p > 1")(0)
+    val xp = Operand.Attribute(x, "p")
+    assertEquals(filter("count(x) >= 3"), Condition.Count(x, Operator.GreaterEqual, Number(3))(0))
+    assertEquals(filter("3 > COUNT(x)"), Condition.Count(x, Operator.Less, Number(3))(0))
+    assertEquals(
+      filter("count(x) BETWEEN 2 AND 3 AND x[p > 1]"),
+      Condition.And(
+        Vector(
+          Condition.And(
+            Vector(
+              Condition.Count(x, Operator.GreaterEqual, Number(2))(0),
+              Condition.Count(x, Operator.LessEqual, Number(3))(0)
+            )
+          ),
+          Condition.Holds(x, p)
+        )
+      )
+    )
+    assertEquals(filter("SOME x[p > 1]"), Condition.Exists(x, p))
+    assertEquals(filter("first(x)[p > 1]"), Condition.OfEnd(End.First, x, p))
+    assertEquals(filter("max(x.p) < 4"), Condition.Extreme(true, x, xp, Operator.Less, Operand.Literal("4"))(0))
+    assertEquals(filter("4 < min(x.p)"), Condition.Extreme(false, x, xp, Operator.Greater, Operand.Literal("4"))(0))
+    val last = Operand.Attribute(name("last(x)"), "p")
+    assertEquals(filter("last(x).p = x.p"), Condition.Compare(last, Operator.Equal, xp)(0))
+    assertEquals(filter("last(x.p) = x.p"), filter("last(x).p = x.p"))
   }
 
   test("conditions: AND binds tighter than OR") {

@@ -31,6 +31,13 @@ class PrinterSuite extends Properties {
     }
   }
 
+  property("a random query with quantifiers, sub-windows and conditions on repetitions") {
+    forAll(Generators.repeating.suchThat(writable)) { q =>
+      val text = Printer.print(q)
+      (Parser.parse(text) == q) :| text
+    }
+  }
+
   private def name(x: String): Name = Name(x)(0)
 
   private val names = Vector(
@@ -72,6 +79,10 @@ class PrinterSuite extends Properties {
     "strict",
     "none",
     "count",
+    "some",
+    "first",
+    "min",
+    "sum",
     "minutes"
   )
 
@@ -100,6 +111,16 @@ class PrinterSuite extends Properties {
       "SELECT NONE FROM S WHERE A WITHIN :n EVENTS LIMIT :`my limit`",
       "SELECT LAST S>A FROM S WHERE S>A FILTER S>A[a IN {1..5} AND b IN {'[', \"]\"}] AND (S>A[c] OR S>A[d])"
     ).foreach(text => roundTrip(Parser.parse(text)))
+  }
+
+  test("every quantifier, sub-window and condition on a repetition") {
+    Vector(
+      "A{2} ; B:{2,} ; C{2,3} ; A{:n,:m} ; B? ; C* ; A:* ; B:{,3} ; C{1,}+",
+      "((A ; B WITHIN 5 minutes) ; C WITHIN :n hours) ; (A ; B PART-BY [k] WITHIN 2.5 [t] FILTER A[p]) AS x",
+      "(A+ AS x ; B AS `y z`) FILTER count(x) >= 3 AND count(x) != :n AND (SOME x[p > 1] OR first(x)[p] AND last(`y z`)[q])",
+      "(A+ AS x ; S>A AS y) FILTER min(x.a) > -1.5 AND max(x.a + 2 * x.b) <= :c AND count(S>A) < 2",
+      "(A+ AS x ; B AS `y z`) FILTER first(x).a < `y z`.b AND last(x).a.b = first(`y z`).c AND last(S>A).p != last(x).p"
+    ).foreach(where => roundTrip(Parser.parse(s"SELECT * FROM S WHERE $where")))
   }
 
   test("every operand") {

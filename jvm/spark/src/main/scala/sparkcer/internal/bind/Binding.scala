@@ -38,17 +38,23 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   val windowClock: Clock = Clock(windowColumn.dataType)
 
   /** The size of the window in the units of the clock, unless WITHIN counts events. */
-  val windowSize: Option[BigDecimal] = query.within match {
-    case Some(Window.Attribute(Quantity.Number(n), a)) =>
-      if (!Clock.supports(windowColumn.dataType))
-        fail(a.offset, "CER_TYPE_MISMATCH.WINDOW_COLUMN", typed(windowColumn): _*)
-      Some(windowClock.units(n))
-    case Some(Window.Duration(micros)) =>
-      val size = clock.duration(micros)
-      if (size.isEmpty)
-        fail(query.text.toUpperCase.indexOf("WITHIN"), "CER_TYPE_MISMATCH.WINDOW_OF_TIME", typed(time): _*)
-      size
-    case _ => None
+  val windowSize: Option[BigDecimal] = query.within
+    .filterNot(_.isInstanceOf[Window.Events])
+    .map(sizeOf(_, query.text.toUpperCase.lastIndexOf("WITHIN"))._2)
+
+  /** The column that a window of time limits, and its size in the units of that column's clock.
+    *
+    * @param offset
+    *   the place of the word WITHIN
+    */
+  private[sparkcer] def sizeOf(window: Window, offset: Int): (StructField, BigDecimal) = window match {
+    case Window.Attribute(Quantity.Number(n), a) =>
+      val limited = column(a, "WITHIN")
+      if (!Clock.supports(limited.dataType)) fail(a.offset, "CER_TYPE_MISMATCH.WINDOW_COLUMN", typed(limited): _*)
+      (limited, Clock(limited.dataType).units(n))
+    case Window.Duration(micros) =>
+      (time, clock.duration(micros).getOrElse(fail(offset, "CER_TYPE_MISMATCH.WINDOW_OF_TIME", typed(time): _*)))
+    case other => throw new IllegalStateException(s"$other is no window of time")
   }
 
   private val between = new ComparisonBinding(this)

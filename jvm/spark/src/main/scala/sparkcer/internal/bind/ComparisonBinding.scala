@@ -8,6 +8,7 @@ import org.apache.spark.sql.cerbridge.{Columns, Plans}
 import org.apache.spark.sql.types._
 
 import sparkcer.engine.ceql.{Comparisons, Comparison, Operator, Term}
+import sparkcer.internal.prepare.AsLong
 
 /** The comparisons between events of a query, as Spark SQL over the columns of events. The events of a comparison are
   * struct columns of one row, so that Spark itself resolves types and adds casts.
@@ -26,6 +27,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
     case l @ Comparison.Pair(left, operator, right) => (compared(l, Vector(left, right), operator), Vector.empty)
     case l @ Comparison.Consecutive(before, operator, current) =>
       (compared(l, Vector(before, current), operator), Vector.empty)
+    case s: Comparison.Span                => (span(s), Vector.empty)
     case l @ Comparison.Same(terms)        => (same(l, terms), Vector.empty)
     case expression: Comparison.Expression => (Vector.empty, Vector(test(expression)))
   }
@@ -85,6 +87,14 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
       case BinaryComparison(a, c) => Vector(a, c)
       case other                  => throw new IllegalStateException(s"not a comparison: $other")
     }
+  }
+
+  /** The two times of a sub-window, as longs. */
+  private def span(s: Comparison.Span): Vector[Expression] = {
+    val (column, size) = b.sizeOf(s.window, s.offset)
+    def time(i: Int) =
+      Columns.resolve(events, Columns.column(AsLong(UnresolvedAttribute(Seq(part(i), column.name)))))
+    Vector(Earliest(time(0), Clock(column.dataType), size), time(1))
   }
 
   /** All values cast to one type. Two values are equal in it exactly when SQL's `=` says so in their own types.
@@ -169,6 +179,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
   private def words(l: Comparison, e: AnalysisException): String = {
     val names = l match {
       case Comparison.Pair(left, _, right) => Vector(left.variable, right.variable)
+      case s: Comparison.Span              => s.variables
       case Comparison.Same(terms)          => terms.map(_.variable)
       case l: Comparison.Consecutive       => Vector(Comparison.Prev) ++ l.variables
       case l: Comparison.Expression        => l.variables :+ Comparison.Prev

@@ -8,8 +8,9 @@ import sparkcer.engine.explain.Explain
 /** A query's plan in words: what the engine says of itself, and how Spark runs it. */
 object Explanation {
 
-  def apply(query: String): String = Cer.inWords {
-    val program = Program(query)
+  /** @param quantities the values of the parameters that are numbers */
+  def apply(query: String, quantities: Map[String, BigDecimal]): String = Cer.inWords {
+    val program = Program(query, quantities)
     s"${Explain(program)}\n\nOn Spark\n" + (tasks(program.query) ++ state(program.query)).map("  " + _).mkString("\n")
   }
 

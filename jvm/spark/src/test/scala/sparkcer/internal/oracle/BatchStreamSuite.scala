@@ -146,6 +146,17 @@ object BatchStreamSuite {
       ),
       ("(A AS x : NOT(B) : C AS z)", "x", Seq(" FILTER x.p = z.p", " FILTER x.p > z.p")),
       ("((A ; B)+ AS xs ; C AS z)", "z", Seq(" FILTER xs[key = PREV.key]", " PART-BY [p]")),
+      (
+        "(A{2,3} AS xs ; B? AS y ; C AS z)",
+        "z",
+        Seq(" FILTER count(xs) = 2 AND last(xs).p <= z.p", " FILTER SOME xs[p > 0] OR xs.key = z.key")
+      ),
+      (
+        "((A ; B WITHIN 3 seconds) AS xs ; C* AS zs)",
+        "xs",
+        Seq(" FILTER max(xs.p) > 0", " FILTER first(xs).key = last(zs).key")
+      ),
+      ("(A AS x : (B OR C):{,2} AS ys : A AS z)", "z", Seq(" FILTER count(ys) BETWEEN 0 AND 1", " FILTER x.p = z.p")),
       ("(A AS x ALL B AS y)", "y", Seq(" PART-BY [p]", " FILTER x.key = y.key", " FILTER x.p < y.p"))
     )
     val compares = rng.nextBoolean()

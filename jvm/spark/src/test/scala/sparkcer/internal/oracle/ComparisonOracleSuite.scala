@@ -1,19 +1,25 @@
 package sparkcer.internal.oracle
 
 import org.apache.spark.sql.types.{IntegerType, StringType}
-import org.scalacheck.{Arbitrary, Shrink}
+import org.scalacheck.{Arbitrary, Gen, Shrink}
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import sparkcer._
-import sparkcer.engine.ceql.{CeqlException, Window}
+import sparkcer.engine.ceql.{CeqlException, Formula, Query, Window}
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.testkit._
 import sparkcer.internal.testkit.{SparkSuite, Tables}
 
-/** Random queries with comparisons between events over two inputs, through Spark, give what their definition says. Each
-  * case is a Spark job, so there are few; the engine's own suite has many.
+/** Random queries with comparisons between events. */
+class ComparisonOracleSuite extends ThroughSpark(Generators.comparingCase)
+
+/** Random queries with quantifiers, sub-windows and conditions on repetitions. */
+class RepetitionOracleSuite extends ThroughSpark(Generators.repeatingCase)
+
+/** Random queries over two inputs, through Spark, give what their definition says. Each case is a Spark job, so there
+  * are few; the engine's own suites have many.
   */
-class ComparisonOracleSuite extends Properties {
+abstract class ThroughSpark(generator: Gen[Case]) extends Properties {
   override def cases: Int = 15
 
   private lazy val tables = new Tables(
@@ -23,8 +29,12 @@ class ComparisonOracleSuite extends Properties {
 
   // A duration is about the time column, in which an event without a time has no place.
   implicit private val arbitraryCase: Arbitrary[Case] = Arbitrary(
-    Generators.comparingCase.retryUntil(c => !c.query.within.exists(_.isInstanceOf[Window.Duration]), 100)
+    generator.retryUntil(c => !windows(c.query).exists(_.isInstanceOf[Window.Duration]), 100)
   )
+
+  private def windows(q: Query): Iterator[Window] =
+    q.within.iterator ++ q.where.subformulas.collect { case Formula.Within(_, w) => w }
+
   implicit private val noShrink: Shrink[Case] = Shrink.shrinkAny
 
   property("random queries over random events") {
@@ -32,7 +42,7 @@ class ComparisonOracleSuite extends Properties {
       val program =
         try Some(Program(c.query.text))
         catch { case _: CeqlException => None }
-      program.filter(_.comparisons.nonEmpty).fold(true :| "no test left") { p =>
+      program.fold(true :| "refused") { p =>
         val all = tables(c.events).repartition(1).orderBy("pos")
         val streams = c.events.map(_.stream)
         def of(stream: String) =

@@ -77,6 +77,11 @@ class ComparisonBucketSuite extends Buckets(Generators.comparing) {
   override def cases: Int = 100
 }
 
+/** With quantifiers, sub-windows and conditions on repetitions. */
+class RepetitionBucketSuite extends Buckets(Generators.repeating) {
+  override def cases: Int = 100
+}
+
 object BucketSuite {
 
   /** Random micro-batches: many of one event, some empty. */

@@ -45,7 +45,7 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
 
   val plan: Plan = {
     val key = StructType(query.partitionBy.map(k => StructField(k.value, StringType)))
-    val event = StructType.fromDDL("id BIGINT NOT NULL, note STRING, p INT, k STRING")
+    val event = StructType.fromDDL("id BIGINT NOT NULL, note STRING, p INT, k STRING, t INT, ts TIMESTAMP")
     val comparisons =
       if (program.comparisons.isEmpty) BoundComparisons.None else BucketWorld.comparisons(program, event)
     Plan(
@@ -126,7 +126,7 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
   }
 
   private def payload(time: Long, i: Int, e: TestEvent): Array[Byte] = {
-    val out = new UnsafeRowWriter(4)
+    val out = new UnsafeRowWriter(6)
     out.reset()
     out.zeroOutNullBytes()
     out.write(0, if (twins) 0L else i.toLong)
@@ -139,6 +139,11 @@ final class BucketWorld(c: Case, rng: Random, delay: Option[Long]) {
       case Value.Null => out.setNullAt(3)
       case other      => out.write(3, UTF8String.fromString(other.show))
     }
+    e("t") match {
+      case Value.Num(n) => out.write(4, n.toInt)
+      case _            => out.setNullAt(4)
+    }
+    out.write(5, time)
     val all = new Array[Byte](Payload.Head) ++ out.getRow.getBytes.take(out.getRow.getSizeInBytes)
     Platform.putLong(all, Platform.BYTE_ARRAY_OFFSET.toLong, time)
     all

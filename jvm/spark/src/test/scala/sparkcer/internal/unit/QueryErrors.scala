@@ -180,7 +180,7 @@ final private[unit] class QueryErrors(spark: SparkSession) {
         "CER_PARAMETER.NOT_A_NUMBER",
         s"$query LIMIT :n",
         "n",
-        "LIMIT and WITHIN take a number, but the parameter :n is 'ten', which is STRING."
+        "LIMIT, WITHIN, {…} and count(x) take a number, but the parameter :n is 'ten', which is STRING."
       )(run("n" -> "ten")),
       error(
         "CER_PARAMETER.UNUSED",
