@@ -95,7 +95,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "no number": (
         "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n",
         {"n": "ten"},
-        "[CER_PARAMETER] Line 1, column 45: LIMIT and WITHIN take a number, but the parameter :n is 'ten', which is STRING.\n"
+        "[CER_PARAMETER] Line 1, column 45: LIMIT, WITHIN, {…} and count(x) take a number, but the parameter :n is 'ten', which is STRING.\n"
         "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n\n"
         "                                            ^",
     ),

@@ -66,12 +66,12 @@ def types_must_occur(query: Cer, events: DataFrame | Mapping[str, DataFrame]) ->
     entry.typesMustOccur(_merged(entry, query, events, options), query.query, options)
 
 
-def explanation(query: str) -> str:
+def explanation(query: Cer) -> str:
     """Returns the plan as text. Starts a session if there is none."""
     return _text(query, "explain")
 
 
-def drawings(query: str) -> tuple[str, str]:
+def drawings(query: Cer) -> tuple[str, str]:
     """Returns the automaton as SVG and as Mermaid. Starts a session if there is none."""
     return _text(query, "svg"), _text(query, "mermaid")
 
@@ -86,9 +86,13 @@ def views(spark: SparkSession) -> Any:
     return present(package.sparkcer.views.Views)
 
 
-def _text(query: str, kind: str) -> str:
+def _text(query: Cer, kind: str) -> str:
     spark = SparkSession.getActiveSession() or session()
-    text: str = _connect().text(spark, kind, query) if _is_connect(spark) else getattr(_entry(spark), kind)(query)
+    if _is_connect(spark):
+        params = {f"params.{name}": lit(value) for name, value in query.params.items()}
+        of_server: str = _connect().text(spark, kind, query.query, options=params)
+        return of_server
+    text: str = getattr(_entry(spark), kind)(query.query, _params(query))
     return text
 
 
@@ -125,7 +129,6 @@ def _named(query: Cer) -> dict[str, Any]:
 
 
 def _options(entry: Any, query: Cer) -> Any:
-    params = {name: lit(value)._jc for name, value in query.params.items()}
     return entry.options(
         query.time,
         query.type is not NOT_GIVEN,
@@ -134,8 +137,12 @@ def _options(entry: Any, query: Cer) -> Any:
         query.late == "rows",
         query.idle,
         query.snapshots,
-        params,
+        _params(query),
     )
+
+
+def _params(query: Cer) -> dict[str, Any]:
+    return {name: lit(value)._jc for name, value in query.params.items()}
 
 
 def _entry(spark: SparkSession) -> Any:

@@ -113,7 +113,7 @@ class Cer:
     @property
     def plan(self) -> str:
         """What :meth:`explain` prints."""
-        return _engine.explanation(self.query)
+        return _engine.explanation(self)
 
     def explain(self) -> None:
         """Prints the plan as text: the conditions on events, which events are dropped early, how the query runs on
@@ -123,7 +123,7 @@ class Cer:
     def diagram(self) -> Diagram:
         """Returns the automaton of the query as a picture, which a notebook displays: SVG, or Mermaid for Markdown.
         Starts a session if there is none."""
-        return Diagram(*_engine.drawings(self.query))
+        return Diagram(*_engine.drawings(self))
 
     def _repr_html_(self) -> str:
         """The query and its diagram. If there is no session, the query alone, because displaying must not start one."""
