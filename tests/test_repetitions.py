@@ -75,7 +75,8 @@ def test_a_part_that_may_be_left_out_is_nullable(events: DataFrame) -> None:
         ("d", "struct", False),
     ]
     row = events.transform(query).where("b IS NULL AND size(c) = 0").orderBy("start").first()
-    assert row is not None and row.a.t == 0 and row.c == []
+    assert row is not None
+    assert (row.a.t, row.c) == (0, [])
 
 
 def test_parameters_in_the_pattern(events: DataFrame) -> None:
@@ -168,7 +169,7 @@ def test_rows_and_unit_tests_know_them(events: DataFrame) -> None:
     rows = spark_cer.rows(matches.where("y IS NULL")).select("variable", "t").collect()
     assert [(row.variable, row.t) for row in rows] == [("x", 0), ("x", 1), ("x", 3), ("z", 7)]
     [match] = run("SELECT * FROM S WHERE A? ; B", [{"type": "B", "t": 1}], time="t")
-    assert match.A is None and match.B.t == 1
+    assert (match.A, match.B.t) == (None, 1)
 
 
 @pytest.mark.parametrize(
