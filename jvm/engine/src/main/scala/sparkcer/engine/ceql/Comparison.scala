@@ -62,7 +62,7 @@ object Comparison {
     def first: String = s"first event $number"
     def last: String = s"last event $number"
     def variables: Vector[String] = Vector(last, first)
-    def show: String = s"WITHIN ${Printer.print(window)}"
+    def show: String = s"(… WITHIN ${Printer.print(window)})"
 
     /** The terms, `earliest <= begin`: the earliest time that is not too long before the last event, and the time of
       * the first event. They have no SQL, because only the caller knows the column and its type.

@@ -65,7 +65,7 @@ object Comparisons {
   /** A comparison of a term of one variable with a term of another. */
   private def comparison(left: Operand, operator: Operator, right: Operand, offset: Int): Option[Condition] = {
     def term(o: Operand): Option[Term] = o.variables match {
-      case Vector(x) => Some(Term(x.value, o.sql(_.path))(o.sql(written)))
+      case Vector(x) => Some(Term(x.value, o.sql(_.path))(Printer.print(o)))
       case _         => None
     }
     for (l <- term(left); r <- term(right)) yield Compared(operator match {

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 
 import sparkcer.engine.automaton.{Cea, ComparisonUse, Construction, EventCondition, Registers, StrategyRules}
-import sparkcer.engine.ceql.{Comparison, Term}
+import sparkcer.engine.ceql.{Comparison, Printer, Term}
 
 /** A digest of what the numbers in saved state mean. Saved state has numbers of automaton states, of conditions (the
   * bits of an event's mask), of labels and of registers. Two programs with the same digest number all of them in the
@@ -51,7 +51,7 @@ private[engine] object Digest {
 
   private def comparison(l: Comparison): String = l match {
     case Comparison.Pair(left, op, right)        => s"compare ${term(left)} ${op.sign} ${term(right)}"
-    case s: Comparison.Span                      => s"span ${s.number} ${quoted(s.show)}"
+    case s: Comparison.Span                      => s"span ${s.number} ${quoted(Printer.print(s.window))}"
     case Comparison.Same(terms)                  => s"same ${terms.map(term).mkString(" ")}"
     case Comparison.Consecutive(before, op, now) => s"consecutive ${term(before)} ${op.sign} ${term(now)}"
     case e: Comparison.Expression                =>
