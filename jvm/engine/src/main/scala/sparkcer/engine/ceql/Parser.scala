@@ -282,7 +282,7 @@ final private class Parser(text: String) {
       val open = token
       symbol("(")
       val f = formula()
-      close(open, "FILTER", Vector("FILTER"))
+      close(open, "OR, FILTER", Vector("OR", "FILTER"))
       Formula.Not(f)(start.start)
     } else {
       atoms += 1

@@ -85,6 +85,19 @@ class ParserErrorSuite extends munit.FunSuite {
     refused("SELECT *\nFROM S ;", (2, 8), "expected WHERE, found the end of the query.")
   }
 
+  test("what NOT does not take") {
+    formula("NOT(A B)", 7, "expected OR, FILTER or ')', found 'B'.")
+    formula("NOT(A FILTR A[p])", 7, "expected OR, FILTER or ')', found 'FILTR'. Did you mean 'FILTER'?")
+    val alternatives =
+      "NOT takes one event: types with or without FILTER, joined by OR, such as NOT(BUY), NOT(BUY OR SELL) " +
+        "or NOT(BUY FILTER BUY[price > 20])."
+    val head = "SELECT * FROM S WHERE B ; "
+    Seq("NOT(A ; B)", "NOT(A OR (B : C))", "NOT(A+)", "NOT(A OR NOT(B))", "NOT(A ALL B)", "NOT(A PART-BY [k])")
+      .foreach { not =>
+        refused(head + not, (1, head.length + 1), alternatives, "CER_UNSUPPORTED")
+      }
+  }
+
   test("a keyword where a name belongs") {
     formula(
       "A AS select",
