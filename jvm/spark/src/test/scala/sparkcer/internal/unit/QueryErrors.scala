@@ -150,11 +150,34 @@ final private[unit] class QueryErrors(spark: SparkSession) {
     error("CER_UNKNOWN_COLUMN.OPTION", s"time='ts' is not a column. $columns")(events.cer(query, time = "ts")),
     refused(
       "CER_UNSUPPORTED.FIELD",
-      s"$query PARTITION BY [a.b]",
+      s"$query WITHIN 3 [a.b]",
       "a.b",
-      "PARTITION BY takes a column, not a field of a column: 'a.b'."
+      "WITHIN takes a column, not a field of a column: 'a.b'."
     )(events.cer(_, time = "t"))
   )
+
+  private def fields = {
+    val places = events.selectExpr("*", "named_struct('city', id, 'at', t) AS place")
+    Vector(
+      error(
+        "CER_NAME_COLLISION.OUTPUT_KEY",
+        "Two columns of the output would be called 'id'. " +
+          "Give the column of PARTITION BY another name before the query, with withColumn."
+      )(places.selectExpr("*", "struct(id) AS k").cer(s"$query PARTITION BY [id, k.id]", time = "t")),
+      refused(
+        "CER_TYPE_MISMATCH.NOT_A_STRUCT",
+        s"$query PARTITION BY [place.city.name]",
+        "place",
+        "'city' is STRING and has no field 'name'. Only a struct has fields."
+      )(places.cer(_, time = "t")),
+      refused(
+        "CER_UNKNOWN_COLUMN.FIELD",
+        s"$query PARTITION BY [place.ctiy]",
+        "place",
+        "'place' has no field 'ctiy'. Its fields are city, at. Did you mean 'city'?"
+      )(places.cer(_, time = "t"))
+    )
+  }
 
   private def parameters = {
     def run(params: (String, Any)*)(text: String) = events.cer(text, time = "t", params = params.toMap)
@@ -332,5 +355,5 @@ final private[unit] class QueryErrors(spark: SparkSession) {
     )
   }
 
-  def cases: Vector[ErrorCase] = conditions ++ options ++ parameters ++ inputs ++ types ++ sql ++ tasks
+  def cases: Vector[ErrorCase] = conditions ++ options ++ fields ++ parameters ++ inputs ++ types ++ sql ++ tasks
 }
