@@ -200,6 +200,27 @@ final private[unit] class QueryErrors(spark: SparkSession) {
         "The value of the parameter :least is not a literal of Spark SQL: <iterator>."
       )(run("least" -> Seq(Some(1)).iterator)(condition)),
       refused(
+        "CER_PARAMETER.LENGTH_WITH_UNIT",
+        s"$query WITHIN :n minutes",
+        "n minutes",
+        "the parameter :n is a length of time, INTERVAL '0 00:05:00' DAY TO SECOND, which has its own unit. " +
+          "Write WITHIN :n, without a unit."
+      )(run("n" -> java.time.Duration.ofMinutes(5))),
+      refused(
+        "CER_PARAMETER.NOT_A_LENGTH",
+        s"$query WITHIN :n",
+        "n",
+        "WITHIN :n takes a fixed length of time, such as a timedelta, an INTERVAL or '5 minutes', " +
+          "but the parameter is 5, which is INT. A number needs a unit: WITHIN :n minutes."
+      )(run("n" -> 5)),
+      refused(
+        "CER_PARAMETER.NULL_IN_LIST",
+        s"$query FILTER A[id NOT IN (:ids)]",
+        ":ids",
+        "the list of the parameter :ids has a NULL, which is equal to no value: with it, NOT IN is never true. " +
+          "Leave it out of the list, and use IS NULL or IS NOT NULL beside IN."
+      )(run("ids" -> Seq("x", null))),
+      refused(
         "CER_PARAMETER.NOT_A_NUMBER",
         s"$query LIMIT :n",
         "n",
