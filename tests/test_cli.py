@@ -61,6 +61,31 @@ def test_a_query_that_ends_with_a_semicolon(
 
 
 @only_classic
+def test_parameters(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "names.ceql").write_text(
+        "SELECT x[name] FROM Trades WHERE SELL AS x FILTER x[name IN (:names)] WITHIN 9 [t]"
+    )
+    table = "start  end  x.name\n-----  ---  ------\n1      1    MSFT\n9      9    INTC\n2 matches.\n"
+    for value in ('["MSFT", "INTC"]', "['INTC', 'MSFT']", "('MSFT', 'INTC')", '["MSFT", "INTC", "ORCL"]'):
+        assert main(["run", "names.ceql", "trades.csv", "--param", f"names={value}"]) == 0
+        assert capsys.readouterr() == (table, "")
+    assert main(["run", "names.ceql", "trades.csv", "--param", 'names=["MSFT", null]']) == 1
+    assert capsys.readouterr().err.startswith("spark-cer: [CER_PARAMETER] Line 1, column 62: the list of the parameter")
+    with pytest.raises(SystemExit) as caught:
+        main(["run", "names.ceql", "trades.csv", "--param", "names=[MSFT, INTC]"])
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.endswith(
+        "error: argument --param: '[MSFT, INTC]' is not a list: put its strings in quotes; "
+        "or, if it is a string, put all of it in quotes\n"
+    )
+    (folder / "times.csv").write_text("ts,id\n2026-01-01 00:00:00,1\n2026-01-01 00:20:00,2\n2026-01-01 01:00:00,3\n")
+    (folder / "near.ceql").write_text("SELECT x[id], y[id] FROM S WHERE S AS x ; S AS y WITHIN :window")
+    for value in ("20 minutes", "20 min"):
+        assert main(["run", "near.ceql", "times.csv", "--time", "ts", "--param", f"window={value}"]) == 0
+        assert capsys.readouterr().out.endswith("1     2\n1 match.\n")
+
+
+@only_classic
 def test_run_as_a_stream(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "query.ceql", "trades.csv", "--stream", "--time", "t", "--param", "least=20"]) == 0
     assert capsys.readouterr() == (TABLE, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +62,74 @@ def test_a_duration(spark: SparkSession) -> None:
     assert events.transform(cer(query, time="ts", params={"m": 39.5})).count() == 5
 
 
+@pytest.mark.parametrize("form", ["IN (:homes)", "IN :homes", "IN {:homes}"])
+def test_a_list(trades: DataFrame, form: str) -> None:
+    def found(values: Any, negated: str = "") -> list[str]:
+        query = f"SELECT * FROM S WHERE SELL FILTER SELL[id {negated} {form}] WITHIN 1 [t]"
+        return sorted(
+            row[0] for row in trades.transform(cer(query, params={"homes": values})).select("SELL.id").collect()
+        )
+
+    for values in (["a", "f"], ("f", "a"), {"a", "f"}, frozenset({"f", "a"}), ["a", "f", "z", "a"]):
+        assert found(values) == ["a", "f"]
+        assert found(values, "NOT") == ["c"]
+    assert found([]) == []
+    assert found([], "NOT") == ["a", "c", "f"]
+    assert found("a") == ["a"]
+
+
+def test_a_list_elsewhere(trades: DataFrame) -> None:
+    def count(condition: str, **params: Any) -> int:
+        return trades.transform(
+            cer(f"SELECT * FROM S WHERE (SELL AS x ; BUY AS y) FILTER {condition} WITHIN 30 [t]", params=params)
+        ).count()
+
+    assert count("x[array_contains(:ids, id)]", ids=["a", "f"]) == 3
+    assert count("x[exists(:cards, c -> c <=> card)]", cards=["l", None]) == 3
+    assert count("x[size(:ids) = 0]", ids=[]) == 5
+    assert count("x[t IN (:times, 40)]", times=[0]) == 3
+    assert count("x[t IN (:first) OR t IN (:second)]", first=[0], second=(40,)) == 3
+    assert count("y[card = x.card AND id NOT IN (x.id, :ids)]", ids=["b"]) == 2
+    assert count("x[price IN (:prices)]", prices=[25, 10.5, Decimal("30.0")]) == 3
+
+
+def test_a_set_is_the_same_query_in_any_order(trades: DataFrame) -> None:
+    query = "SELECT * FROM S WHERE SELL FILTER SELL[id IN (:ids)] WITHIN 1 [t]"
+    names = [f"id{i}" for i in range(20)] + ["a"]
+    ids = {
+        trades.transform(cer(query, params={"ids": ids})).collect()[0]["match_id"]
+        for ids in ({*names}, {*reversed(names)}, frozenset(names), sorted(names, key=repr))
+    }
+    assert len(ids) == 1
+
+
+def test_a_timedelta(spark: SparkSession) -> None:
+    events = spark.sql("SELECT timestamp'2026-01-01' + make_dt_interval(0, 0, 20 * id) AS ts, id FROM range(4)")
+    query = "SELECT * FROM S WHERE (S AS x ; S AS y) WITHIN :window"
+    for window in (datetime.timedelta(minutes=40), "40 minutes", "INTERVAL '40' MINUTE"):
+        assert events.transform(cer(query, time="ts", params={"window": window})).count() == 5
+    near = datetime.timedelta(minutes=40) - datetime.timedelta(microseconds=1)
+    assert events.transform(cer(query, time="ts", params={"window": near})).count() == 3
+    assert events.transform(cer(query, time="ts", params={"window": datetime.timedelta(0)})).count() == 0
+    far = "SELECT * FROM S WHERE (S AS x ; S AS y) FILTER y[ts - x.ts > :gap] WITHIN 2 hours"
+    assert events.transform(cer(far, time="ts", params={"gap": datetime.timedelta(minutes=30)})).count() == 3
+
+
+def test_a_timedelta_on_a_stream(spark: SparkSession, tmp_path: Path) -> None:
+    events = spark.sql("SELECT timestamp'2026-01-01' + make_dt_interval(0, 0, 20 * id) AS ts, id FROM range(4)")
+    events.coalesce(1).write.parquet(str(tmp_path / "events"))
+    params = {"window": datetime.timedelta(minutes=40), "ids": {0, 1, 2}}
+    query = cer(
+        "SELECT * FROM S WHERE (S AS x ; S AS y) FILTER x[id IN (:ids)] WITHIN :window", time="ts", params=params
+    )
+    stream = spark.readStream.schema(events.schema).parquet(str(tmp_path / "events"))
+    writer = stream.transform(query).writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    writer.trigger(availableNow=True).start(str(tmp_path / "matches")).awaitTermination()
+    found = spark.read.parquet(str(tmp_path / "matches"))
+    assert sorted(found.collect()) == sorted(spark.read.parquet(str(tmp_path / "events")).transform(query).collect())
+    assert found.count() == 5
+
+
 def test_text_is_never_read_as_sql(trades: DataFrame) -> None:
     query = "SELECT * FROM S WHERE SELL FILTER SELL[id = :id] WITHIN 1 [t]"
     assert trades.transform(cer(query, params={"id": "a' OR '1' = '1"})).count() == 0
@@ -106,6 +175,53 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n\n"
         "                                            ^",
     ),
+    "no unit": (
+        "SELECT * FROM S WHERE A WITHIN :n",
+        {"n": 5},
+        "[CER_PARAMETER] Line 1, column 33: WITHIN :n takes a fixed length of time, such as a timedelta, an INTERVAL or "
+        "'5 minutes', but the parameter is 5, which is INT. A number needs a unit: WITHIN :n minutes.\n"
+        "SELECT * FROM S WHERE A WITHIN :n\n"
+        "                                ^",
+    ),
+    "a timedelta with a unit": (
+        "SELECT * FROM S WHERE A WITHIN :n minutes",
+        {"n": datetime.timedelta(minutes=5)},
+        "[CER_PARAMETER] Line 1, column 33: the parameter :n is a length of time, "
+        "INTERVAL '0 00:05:00' DAY TO SECOND, which has its own unit. Write WITHIN :n, without a unit.\n"
+        "SELECT * FROM S WHERE A WITHIN :n minutes\n"
+        "                                ^",
+    ),
+    "a negative timedelta": (
+        "SELECT * FROM S WHERE A WITHIN :n",
+        {"n": datetime.timedelta(minutes=-5)},
+        "[CER_PARAMETER] Line 1, column 33: a window cannot be negative, but the parameter :n is -5 minutes.\n"
+        "SELECT * FROM S WHERE A WITHIN :n\n"
+        "                                ^",
+    ),
+    "a timedelta for numbers": (
+        "SELECT * FROM S WHERE A WITHIN :n",
+        {"n": datetime.timedelta(minutes=5)},
+        "[CER_TYPE_MISMATCH] Line 1, column 25: a window of time needs a timestamp or a date, but the time column 't' is "
+        "BIGINT. Write WITHIN n [t].\n"
+        "SELECT * FROM S WHERE A WITHIN :n\n"
+        "                        ^",
+    ),
+    "None in a list": (
+        "SELECT * FROM S WHERE A FILTER A[id NOT IN (:ids)] WITHIN 9 [t]",
+        {"ids": ["a", None]},
+        "[CER_PARAMETER] Line 1, column 45: the list of the parameter :ids has a NULL, which is equal to no value: with it, "
+        "NOT IN is never true. Leave it out of the list, and use IS NULL or IS NOT NULL beside IN.\n"
+        "SELECT * FROM S WHERE A FILTER A[id NOT IN (:ids)] WITHIN 9 [t]\n"
+        "                                            ^",
+    ),
+    "a list as a number": (
+        "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n",
+        {"n": [1, 2]},
+        "[CER_PARAMETER] Line 1, column 45: LIMIT, WITHIN, {…} and count(x) take a number, but the parameter :n is "
+        "ARRAY(1, 2), which is ARRAY<INT>.\n"
+        "SELECT * FROM S WHERE A WITHIN 9 [t] LIMIT :n\n"
+        "                                            ^",
+    ),
     "negative": (
         "SELECT * FROM S WHERE A WITHIN :n [t]",
         {"n": -1},
@@ -129,17 +245,34 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 def test_the_message(trades: DataFrame, name: str) -> None:
     query, params, text = REFUSED[name]
     with pytest.raises(AnalysisException) as caught:
-        trades.transform(cer(query, params=params))
+        trades.transform(cer(query, time="t", params=params))
     assert str(caught.value) == text
 
 
 def test_values_that_are_no_literals() -> None:
+    query = "SELECT * FROM S WHERE A"
     with pytest.raises(PySparkTypeError) as caught:
-        cer("SELECT * FROM S WHERE A", params={"ids": [1, 2]})
+        cer(query, params={"ids": {"a": 1}})
     assert str(caught.value) == (
-        "The parameter ids is a list; it can be int, float, Decimal, str, bool, datetime, date, bytes or None."
+        "The parameter ids is a dict; it can be int, float, Decimal, str, bool, datetime, date, timedelta, bytes or None, "
+        "or a list, a tuple or a set of them."
+    )
+    with pytest.raises(PySparkTypeError) as caught:
+        cer(query, params={"ids": [1, [2]]})
+    assert str(caught.value) == (
+        "An item of the parameter ids is a list; "
+        "it can be int, float, Decimal, str, bool, datetime, date, timedelta, bytes or None."
     )
     with pytest.raises(PySparkTypeError, match=r"^cer\(\) takes a dict as params, not list\.$"):
-        cer("SELECT * FROM S WHERE A", params=[1])  # type: ignore[arg-type]
+        cer(query, params=[1])  # type: ignore[arg-type]
     with pytest.raises(PySparkValueError, match=r"^The parameter n is larger than a BIGINT: use a Decimal\.$"):
-        cer("SELECT * FROM S WHERE A", params={"n": 2**63})
+        cer(query, params={"n": 2**63})
+    with pytest.raises(
+        PySparkValueError, match=r"^An item of the parameter n is larger than a BIGINT: use a Decimal\.$"
+    ):
+        cer(query, params={"n": (2**63,)})
+    with pytest.raises(PySparkValueError) as refused:
+        cer(query, params={"w": datetime.timedelta.max})
+    assert str(refused.value) == (
+        "The parameter w is longer than an INTERVAL of Spark, which is 292,000 years at the most."
+    )

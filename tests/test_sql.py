@@ -39,6 +39,32 @@ def test_params_that_come_from_python(spark: SparkSession, events: str) -> None:
     assert day.count() == 1
 
 
+@pytest.mark.parametrize("make", ["named_struct", "map"])
+def test_arrays_and_intervals(spark: SparkSession, events: str, make: str) -> None:
+    query = "SELECT * FROM S WHERE SELL FILTER SELL[id IN (:ids)] WITHIN 1 [t]"
+    for values, count in {"array('a', 'f')": 2, "array()": 0, "collect": 1}.items():
+        given = ("array(:mine)", {"mine": "a"}) if values == "collect" else (values, {})
+        found = spark.sql(f"SELECT * FROM cer({events}, '{query}', params => {make}('ids', {given[0]}))", given[1])
+        assert found.count() == count
+    spark.sql(
+        "SELECT timestamp'2026-01-01' + make_dt_interval(0, 0, 20 * id) AS ts, id FROM range(4)"
+    ).createOrReplaceTempView("sql_times")
+    near = "SELECT * FROM S WHERE (S AS x ; S AS y) WITHIN :w"
+    for window in ("INTERVAL '40' MINUTE", "INTERVAL 40 MINUTES", "make_interval(0, 0, 0, 0, 0, 40)", "'40 min'"):
+        found = spark.sql(
+            f"SELECT * FROM cer(TABLE(sql_times), '{near}', time => 'ts', params => {make}('w', {window}))"
+        )
+        assert found.count() == 5
+    with pytest.raises(AnalysisException) as caught:
+        spark.sql(
+            f"SELECT * FROM cer(TABLE(sql_times), '{near}', time => 'ts', params => {make}('w', INTERVAL '1' MONTH))"
+        ).collect()
+    assert str(caught.value).startswith(
+        "[CER_PARAMETER] Line 1, column 49: WITHIN :w takes a fixed length of time, such as a timedelta, an INTERVAL or "
+        "'5 minutes', but the parameter is INTERVAL '1' MONTH, which is INTERVAL MONTH. "
+    )
+
+
 REFUSED = {
     "misspelt keyword": "SELECT * FORM S WHERE A",
     "misspelt column": "SELECT * FROM S WHERE (SELL AS x ; BUY) FILTER x[prize > 20] WITHIN 30 [t]",

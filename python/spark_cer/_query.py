@@ -160,7 +160,8 @@ def cer(
         whose pattern names only inputs of FROM has no type column
     :param order: a column that orders events with the same time
     :param params: the values of the ``:name`` parameters in conditions, comparisons, WITHIN and LIMIT: int, float,
-        Decimal, str, bool, datetime, date, bytes or None. They are bound as typed literals and never parsed as SQL
+        Decimal, str, bool, datetime, date, timedelta, bytes or None, or a list of them. They are bound as typed
+        literals and never parsed as SQL
     :param late: what happens to the late events of a stream. ``"count"`` counts them in the progress of the query
         (``late`` in its ``observedMetrics``). ``"rows"`` also returns them as rows, with the event in a column ``late``
         and without a ``match_id``
@@ -210,21 +211,38 @@ def _not_one(events: Any) -> str:
 
 
 _LITERALS = (int, float, Decimal, str, bool, datetime.date, bytes)
+_VALUES = (*_LITERALS, datetime.timedelta)
+_LISTS = (list, tuple, set, frozenset)
 
 
 def _checked(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The parameters, in which a list is a list, whatever it was."""
     if params is None:
         return {}
     if not isinstance(params, Mapping):
         raise PySparkTypeError(f"cer() takes a dict as params, not {params.__class__.__name__}.")
+    checked: dict[str, Any] = {}
     for name, value in params.items():
         if not isinstance(name, str):
             raise PySparkTypeError(f"cer() takes names as keys of params, not {name!r}.")
-        if value is not None and not isinstance(value, _LITERALS):
-            raise PySparkTypeError(
-                f"The parameter {name} is a {value.__class__.__name__}; "
-                "it can be int, float, Decimal, str, bool, datetime, date, bytes or None."
-            )
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise PySparkValueError(f"The parameter {name} is larger than a BIGINT: use a Decimal.")
-    return params
+        if isinstance(value, _LISTS):
+            for item in value:
+                _check_value(f"An item of the parameter {name}", item, "")
+            # The values are part of the query, so a set is in the same order in every process.
+            checked[name] = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else list(value)
+        else:
+            _check_value(f"The parameter {name}", value, ", or a list, a tuple or a set of them")
+            checked[name] = value
+    return checked
+
+
+def _check_value(what: str, value: Any, others: str) -> None:
+    if value is not None and not isinstance(value, _VALUES):
+        raise PySparkTypeError(
+            f"{what} is a {value.__class__.__name__}; "
+            f"it can be int, float, Decimal, str, bool, datetime, date, timedelta, bytes or None{others}."
+        )
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise PySparkValueError(f"{what} is larger than a BIGINT: use a Decimal.")
+    if isinstance(value, datetime.timedelta) and not -(2**63) <= value // datetime.timedelta(microseconds=1) < 2**63:
+        raise PySparkValueError(f"{what} is longer than an INTERVAL of Spark, which is 292,000 years at the most.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import re
 import shutil
@@ -113,14 +114,22 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _param(text: str) -> tuple[str, Any]:
-    """``n=20`` is a number, ``yes=True`` is a boolean, ``name=x`` and ``name='20'`` are strings."""
+    """``n=20`` is a number, ``yes=True`` is a boolean, ``name=x`` and ``name='20'`` are strings, ``ids=[1, 2]`` is a
+    list, as in Python or JSON."""
     name, sign, value = text.partition("=")
     if not sign:
         raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE")
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
-        return name, value
+        if not re.fullmatch(r"\s*\[.*\]\s*", value, re.DOTALL):
+            return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"'{value}' is not a list: put its strings in quotes; or, if it is a string, put all of it in quotes"
+        ) from None
 
 
 def _text(path: str) -> str:

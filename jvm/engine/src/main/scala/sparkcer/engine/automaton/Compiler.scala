@@ -1,6 +1,6 @@
 package sparkcer.engine.automaton
 
-import scala.collection.immutable.ArraySeq
+import scala.collection.immutable.{ArraySeq, ListSet}
 import scala.collection.mutable
 import scala.collection.mutable.ArrayBuffer
 
@@ -113,8 +113,10 @@ final private[automaton] class Compiler(text: String) {
       case a @ Formula.Atom(stream, eventType) =>
         add(Step(entry, Some(EventCondition(stream, eventType)), Set(a.variable), exit))
         made(nullable = false)
-      case n @ Formula.Not(body) =>
-        add(Step(entry, Some(negation(body, n.offset)), Set.empty, exit))
+      case not: Formula.Not =>
+        val conditions = negation(not)
+        // In the order of the text, by which conditions are numbered.
+        add(Step(entry, conditions.headOption, Set.empty, exit, conditions.tail.to(ListSet)))
         made(nullable = false)
       case Formula.As(body, variable) =>
         val nullable = inside(build(body), entry, exit)
@@ -184,6 +186,8 @@ final private[automaton] class Compiler(text: String) {
       Pushdown.conjuncts(result).foreach(resolved.put(_, ()))
       result
     }
+
+  private val negation = new Negation(text, resolve)
 
   /** A state before `next`, which waits for any number of events if `skip`. */
   private def between(next: Int, skip: Boolean): Int = {
@@ -327,23 +331,6 @@ final private[automaton] class Compiler(text: String) {
       }
     }
     once
-  }
-
-  /** The condition of `NOT(α)`. */
-  private def negation(body: Formula, offset: Int): EventCondition = {
-    def atomic(f: Formula): Formula.Atom = f match {
-      case a: Formula.Atom  => a
-      case Formula.As(b, _) => atomic(b)
-      case _                =>
-        throw new CeqlException(text, offset, "CER_UNSUPPORTED.NOT")
-    }
-    body match {
-      case Formula.Filter(inner, condition) =>
-        val atom = atomic(inner)
-        EventCondition(atom.stream, atom.eventType, negated = true)
-          .require(Disjunction.onOneEvent(resolve(condition, inner)))
-      case other => val atom = atomic(other); EventCondition(atom.stream, atom.eventType, negated = true)
-    }
   }
 
   // From the valuation automaton to the CEA

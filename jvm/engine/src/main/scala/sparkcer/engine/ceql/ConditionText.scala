@@ -8,6 +8,7 @@ package sparkcer.engine.ceql
   * a IN {1..}       a >= 1                   a NOT IN {1..}    NOT (…) is written as a < 1
   * a IN {..5}       a <= 5
   * e IN RANGE(l, h) e BETWEEN l AND h
+  * a IN :list       a IN (:list)
   * }}}
   */
 private[ceql] object ConditionText {
@@ -61,6 +62,10 @@ private[ceql] object ConditionText {
         }
         close + 1
       }
+    } else if (open < text.length && text(open) == ':' && wordEnd(text, open + 1) > open + 1) {
+      val end = wordEnd(text, open + 1)
+      out ++= s"IN (${text.substring(open, end)})"
+      end
     } else { out ++= "IN"; from }
   }
 

@@ -1,20 +1,33 @@
 package sparkcer.engine.ceql
 
-/** Parameters of a query, `:name`, whose values come with the call. In LIMIT and WITHIN a parameter is a number and is
-  * bound here. In conditions it is part of the SQL, and is bound where the SQL is parsed.
+/** Parameters of a query, `:name`, whose values come with the call. In conditions a parameter is part of the SQL, and
+  * is bound where the SQL is parsed. Elsewhere it is a number, or in `WITHIN :w` a number of microseconds, and is bound
+  * here.
   */
 object Parameters {
   private[ceql] def isLimit(n: BigDecimal): Boolean = n.isWhole && n >= 1
 
+  private def windows(q: Query): Vector[Window] =
+    q.where.subformulas.collect { case Formula.Within(_, w) => w }.toVector ++ q.within
+
+  /** The parameters of `WITHIN :w`, which are lengths of time. */
+  def lengths(q: Query): Vector[Name] = windows(q).collect { case Window.Length(p) => p }
+
+  private def of(n: Quantity): Vector[Name] = n match {
+    case Quantity.Parameter(p) => Vector(p)
+    case Quantity.Number(_)    => Vector.empty
+  }
+
+  /** The parameters of WITHIN that are numbers, because something follows them. */
+  def ofWindows(q: Query): Vector[Name] = windows(q).flatMap {
+    case Window.Events(n)                      => of(n)
+    case Window.Attribute(n, _)                => of(n)
+    case Window.OpenDuration(_, parts)         => parts.map(_._1)
+    case _: Window.Duration | _: Window.Length => Vector.empty
+  }
+
   /** The parameters that are numbers: of LIMIT, of WITHIN, in braces, and beside `count(x)`. */
   def quantities(q: Query): Vector[Name] = {
-    def of(n: Quantity) = n match { case Quantity.Parameter(p) => Vector(p); case Quantity.Number(_) => Vector.empty }
-    def ofWindow(w: Window) = w match {
-      case Window.Events(n)              => of(n)
-      case Window.Attribute(n, _)        => of(n)
-      case Window.OpenDuration(_, parts) => parts.map(_._1)
-      case Window.Duration(_)            => Vector.empty
-    }
     def ofCondition(c: Condition): Vector[Name] = c match {
       case Condition.Count(_, _, n) => of(n)
       case Condition.And(parts)     => parts.flatMap(ofCondition)
@@ -23,11 +36,10 @@ object Parameters {
     }
     val pattern = q.where.subformulas.flatMap {
       case r: Formula.Repeat    => of(r.least) ++ r.most.toVector.flatMap(of)
-      case Formula.Within(_, w) => ofWindow(w)
       case Formula.Filter(_, c) => ofCondition(c)
       case _                    => Vector.empty
     }
-    pattern.toVector ++ q.within.toVector.flatMap(ofWindow) ++ q.limit.toVector.flatMap(of)
+    pattern.toVector ++ ofWindows(q) ++ q.limit.toVector.flatMap(of)
   }
 
   /** The SQL of all conditions, also of those that the compiler finds to be always or never true. */
@@ -68,6 +80,12 @@ object Parameters {
         val total = known.sum + w.micros
         if (!total.isValidLong) fail(q, w.parts.head._1, "CER_PARAMETER.TOO_LONG")
         if (open.isEmpty) Window.Duration(total.toLong) else Window.OpenDuration(total.toLong, open)
+      case w @ Window.Length(p) =>
+        values.get(p.value).fold[Window](w) { n =>
+          if (n < 0)
+            fail(q, p, "CER_PARAMETER.NEGATIVE", "name" -> p.value, "value" -> s"-${Printer.duration(-n.toLong)}")
+          Window.Duration(n.toLong)
+        }
       case w: Window.Duration => w
     }
     def rounds(v: BigDecimal) = if (v.isWhole && v >= 0) None else Some("CER_PARAMETER.ROUNDS")

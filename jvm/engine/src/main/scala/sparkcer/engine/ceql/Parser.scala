@@ -19,6 +19,7 @@ import scala.collection.mutable
   * test      := '(' condition ')' | [SOME] variable '[' condition ']' | (first | last) '(' variable ')' '[' condition ']'
   *            | operand sign operand | aggregate sign constant                    see [[Operands]] and [[Aggregates]]
   * clause    := PARTITION BY '[' names ']' … | WITHIN window | CONSUME BY word | LIMIT n
+  * window    := n EVENTS | n '[' name ']' | [INTERVAL] (n unit)+ | ':' name
   * }}}
   */
 object Parser {
@@ -39,6 +40,11 @@ object Parser {
       )
     new Parser(text).query()
   }
+
+  /** The microseconds of a length of time as WITHIN takes it: `5 minutes`. */
+  def micros(text: String): Option[Long] =
+    try new Parser(text).length()
+    catch { case _: CeqlException => None }
 
   /** Words that are names only in backticks. */
   private[ceql] val Reserved =
@@ -73,9 +79,26 @@ object Parser {
     "MICROSECOND" -> 1L
   )
 
+  private val Sizes = Units.toMap
+
+  /** Short words for them. (`m` could be a month as well.) */
+  private val ShortUnits: Map[String, String] = Map(
+    "D" -> "DAY",
+    "H" -> "HOUR",
+    "HR" -> "HOUR",
+    "HRS" -> "HOUR",
+    "MIN" -> "MINUTE",
+    "MINS" -> "MINUTE",
+    "S" -> "SECOND",
+    "SEC" -> "SECOND",
+    "SECS" -> "SECOND",
+    "MS" -> "MILLISECOND"
+  )
+
   private[ceql] def unitOf(micros: Long): String = Units.collectFirst { case (word, `micros`) => word.toLowerCase }.get
 
   private val UnitNames = Units.map(_._1.toLowerCase + "s")
+  private val UnitWords = s"a unit of time (${UnitNames.mkString(", ")})"
 
   private val Operators = "an operator (; : ALL OR + :+ * ? {n,m} AS FILTER PART-BY)"
   private val Clauses = Vector("PARTITION BY", "WITHIN", "CONSUME BY", "LIMIT")
@@ -84,7 +107,7 @@ object Parser {
 final private class Parser(text: String) {
   import Parser._
 
-  private val tokens = new QueryLexer(text).query()
+  private var tokens = new QueryLexer(text).query()
   private var index = 0
   private var depth = 0
   private var atoms = 0
@@ -103,6 +126,12 @@ final private class Parser(text: String) {
     val seen = mutable.Set.empty[String]
     while (token.kind != Token.End) query = clause(query, seen)
     query
+  }
+
+  /** A text that is nothing but a length of time. */
+  private def length(): Option[Long] = window() match {
+    case Window.Duration(micros) if token.kind == Token.End => Some(micros)
+    case _                                                  => None
   }
 
   // SELECT
@@ -282,7 +311,7 @@ final private class Parser(text: String) {
       val open = token
       symbol("(")
       val f = formula()
-      close(open, "FILTER", Vector("FILTER"))
+      close(open, "OR, FILTER", Vector("OR", "FILTER"))
       Formula.Not(f)(start.start)
     } else {
       atoms += 1
@@ -400,53 +429,72 @@ final private class Parser(text: String) {
     }
   }
 
-  private def window(): Window = {
-    val start = token
-    val n = quantity("a number after WITHIN")
-    if (token.isWord("EVENTS") || token.isWord("EVENT")) {
-      n match {
-        case Quantity.Number(v) if !v.isWhole =>
-          throw new CeqlException(text, start.start, "CER_SYNTAX.WINDOW_EVENTS")
-        case _ => index += 1
-      }
-      Window.Events(n)
-    } else if (token.kind == Token.Bracket) {
-      val at = token
-      bracketNames() match {
-        case Vector(one) => Window.Attribute(n, one)
-        case _           => throw new CeqlException(text, at.start, "CER_SYNTAX.WINDOW_COLUMN")
-      }
+  private def window(): Window =
+    if (token.isWord("INTERVAL")) {
+      index += 1
+      unquote()
+      duration(quantity("a number after INTERVAL"), UnitWords, UnitNames)
     } else {
-      var total = BigDecimal(0)
-      var open = Vector.empty[(Name, Long)]
-      def add(n: Quantity): Unit = n match {
-        case Quantity.Number(v)    => total += micros(v)
-        case Quantity.Parameter(p) => open :+= p -> unit()
+      val start = token
+      val n = quantity("a number after WITHIN")
+      if (token.isWord("EVENTS") || token.isWord("EVENT")) {
+        n match {
+          case Quantity.Number(v) if !v.isWhole =>
+            throw new CeqlException(text, start.start, "CER_SYNTAX.WINDOW_EVENTS")
+          case _ => index += 1
+        }
+        Window.Events(n)
+      } else if (token.kind == Token.Bracket) {
+        val at = token
+        bracketNames() match {
+          case Vector(one) => Window.Attribute(n, one)
+          case _           => throw new CeqlException(text, at.start, "CER_SYNTAX.WINDOW_COLUMN")
+        }
+      } else
+        n match {
+          case Quantity.Parameter(p) if endsWindow(token) => Window.Length(p)
+          case _ => duration(n, s"$UnitWords, EVENTS, or a column in brackets, such as [ts]", UnitNames :+ "EVENTS")
+        }
+    }
+
+  private def endsWindow(t: Token) =
+    t.kind == Token.End || t.isSymbol(")") || t.kind == Token.Word && Reserved(t.text.toUpperCase)
+
+  /** A duration whose first number is read already. */
+  private def duration(n: Quantity, unitWords: String, keywords: Vector[String]): Window = {
+    var total = BigDecimal(0)
+    var open = Vector.empty[(Name, Long)]
+    def add(n: Quantity): Unit = {
+      val at = token.start
+      val size = unit(unitWords, keywords)
+      n match {
+        case Quantity.Parameter(p)                    => open :+= p -> size
+        case Quantity.Number(v) if (v * size).isWhole => total += v * size
+        case _ => throw new CeqlException(text, at, "CER_SYNTAX.WINDOW_MICROSECONDS")
       }
-      add(n)
-      while (token.kind == Token.Number || token.isSymbol(":")) add(quantity("a number"))
-      if (!total.isValidLong) throw new CeqlException(text, token.start, "CER_SYNTAX.WINDOW_TOO_LONG")
-      if (open.isEmpty) Window.Duration(total.toLong) else Window.OpenDuration(total.toLong, open)
+    }
+    add(n)
+    while (token.kind == Token.Number || token.isSymbol(":")) add(quantity("a number"))
+    if (!total.isValidLong) throw new CeqlException(text, token.start, "CER_SYNTAX.WINDOW_TOO_LONG")
+    if (open.isEmpty) Window.Duration(total.toLong) else Window.OpenDuration(total.toLong, open)
+  }
+
+  /** Puts the words of a string, `'5 minutes'` or the 5 of `'5' MINUTE`, in its place. */
+  private def unquote(): Unit = {
+    val inside = token.text.drop(1).dropRight(1)
+    if (token.kind == Token.Text && inside.forall(c => c.isLetterOrDigit || c == ' ' || c == '.')) {
+      val words = new QueryLexer(inside).tokens().init
+      val from = token.start + 1
+      tokens = tokens.patch(index, words.map(t => t.copy(start = t.start + from, end = t.end + from)), 1)
     }
   }
 
-  private def micros(n: BigDecimal): BigDecimal = {
-    val at = token.start
-    val size = n * unit()
-    if (size.isWhole) size else throw new CeqlException(text, at, "CER_SYNTAX.WINDOW_MICROSECONDS")
-  }
-
   /** A word such as `hours`, in microseconds. */
-  private def unit(): Long = {
-    val unit = token
-    val word = unit.text.toUpperCase.stripSuffix("S")
-    Units.collectFirst { case (`word`, size) if unit.kind == Token.Word => size } match {
+  private def unit(what: String, keywords: Vector[String]): Long = {
+    val word = token.text.toUpperCase
+    Sizes.get(ShortUnits.getOrElse(word, word.stripSuffix("S"))).filter(_ => token.kind == Token.Word) match {
       case Some(size) => index += 1; size
-      case None       =>
-        expected(
-          s"a unit of time (${UnitNames.mkString(", ")}), EVENTS, or a column in brackets, such as [ts]",
-          UnitNames :+ "EVENTS"
-        )
+      case None       => expected(what, keywords)
     }
   }
 

@@ -111,13 +111,14 @@ object Printer {
     case Window.Events(n)                   => s"${quantity(n)} EVENTS"
     case Window.Attribute(n, a)             => s"${quantity(n)} [${a.value}]"
     case Window.Duration(micros)            => duration(micros)
+    case Window.Length(p)                   => s":${name(p.value)}"
     case Window.OpenDuration(micros, parts) =>
       val open = parts.map { case (n, size) => s":${name(n.value)} ${Parser.unitOf(size)}" }
       (open ++ (if (micros == 0) Vector.empty else Vector(duration(micros)))).mkString(" ")
   }
 
   /** `2 hours 30 minutes`. */
-  private def duration(micros: Long): String = {
+  private[ceql] def duration(micros: Long): String = {
     val (text, _) = Durations.foldLeft((Vector.empty[String], micros)) { case ((done, left), size) =>
       val n = left / size
       if (n == 0) (done, left) else (done :+ s"$n ${Parser.unitOf(size)}${if (n == 1) "" else "s"}", left % size)

@@ -85,6 +85,9 @@ object Window {
 
   /** `:n hours 30 minutes`: a duration, and beside it parameters, each with its unit in microseconds. */
   final case class OpenDuration(micros: Long, parts: Vector[(Name, Long)]) extends Window
+
+  /** `:w`: a duration whose value, a length of time, comes with the call. */
+  final case class Length(parameter: Name) extends Window
 }
 
 /** A Spark SQL boolean expression over one event's columns, from between brackets. CEQL's own forms (`IN {1..5}`,

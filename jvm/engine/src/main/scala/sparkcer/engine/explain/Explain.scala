@@ -35,12 +35,17 @@ object Explain {
   }
 
   private def negation(not: Formula.Not): String = {
-    val (what, none) = not.body match {
-      case a: Formula.Atom =>
-        (s"${if ("aeiouAEIOU".contains(a.eventType.head)) "an" else "a"} ${a.variable}", a.variable)
-      case _ => ("such an event", "such event")
+    val types = not.body match {
+      case a: Formula.Atom   => Vector(a)
+      case Formula.Or(parts) => parts.collect { case a: Formula.Atom => a }
+      case _                 => Vector.empty
     }
-    s"${Printer.print(not)} asks for one event that is not $what; it does not mean that no $none comes."
+    val named = types.map(a => s"${if ("aeiouAEIOU".contains(a.eventType.head)) "an" else "a"} ${a.variable}")
+    val (is, none) =
+      if (types.isEmpty || types.length < not.body.children.length) ("not such an event", "such event")
+      else if (types.length == 1) (s"not ${named.head}", types.head.variable)
+      else (s"neither ${named.mkString(" nor ")}", types.map(_.variable).mkString(" or "))
+    s"${Printer.print(not)} asks for one event that is $is; it does not mean that no $none comes."
   }
 
   private def output(p: Program): Vector[String] =
@@ -123,15 +128,16 @@ object Explain {
 
   /** Can it take any subset of events? A `:+` over something rigid takes a run of neighbours. */
   private def takesSubsets(f: Formula): Boolean = f match {
-    case Formula.Iterate(body, contiguous)   => !contiguous || freedom(body) > 0 || body.subformulas.exists(isChoice)
-    case r: Formula.Repeat if r.most.isEmpty =>
-      !r.contiguous || freedom(r.body) > 0 || r.body.subformulas.exists(isChoice)
-    case _ => false
+    case Formula.Iterate(body, contiguous)   => !contiguous || freedom(body) > 0 || hasChoice(body)
+    case r: Formula.Repeat if r.most.isEmpty => !r.contiguous || freedom(r.body) > 0 || hasChoice(r.body)
+    case _                                   => false
   }
 
-  private def isChoice(f: Formula): Boolean = f match {
+  /** An OR inside NOT is no choice: there is one way not to be any of them. */
+  private def hasChoice(f: Formula): Boolean = f match {
     case _: Formula.Or | _: Formula.Iterate | _: Formula.Repeat => true
-    case _                                                      => false
+    case _: Formula.Not                                         => false
+    case other                                                  => other.children.exists(hasChoice)
   }
 
   /** How many of a match's events can be chosen once the last is known, where nothing takes subsets. */

@@ -30,6 +30,7 @@ class DigestSuite extends munit.FunSuite {
     "A ; B" -> "6fc5c8b41c3b556a1deaafc11dc87048",
     "(A AS x ; B+ AS ys ; C AS z) FILTER ys[p > 1] AND (x[p = 2] OR z[p = 3])" -> "fac68a21874108700b517cf68e806b4e",
     "(A OR NOT(B FILTER B[p > 1])):+ : C" -> "5a60418c254517733368575c0ba24265",
+    "A : NOT((B FILTER B[p > 1 AND p > PREV.p]) OR C OR D OR E OR F OR G):+ : C" -> "e761ef78e08fc74dccb74e91fa4288a3",
     "(A ALL B) PART-BY [k]" -> "4dd2ff41b85cd2b01bacd4b6e7500291",
     "(A AS x ; B+ AS ys) FILTER x.p < ys.p AND ys[p > PREV.p] AND ys[abs(p - x.p) < 3]" -> "c125d4981c022c46f7dc6075e5d974e2"
   )

@@ -80,12 +80,8 @@ object Simpler {
   private def formulas(f: Formula): LazyList[Formula] = {
     val inside = f.children.to(LazyList)
     val below: LazyList[Formula] = f match {
-      case _: Formula.Atom       => LazyList.empty
-      case n @ Formula.Not(body) =>
-        (body +: formulas(body))
-          .to(LazyList)
-          .collect { case a: Formula.Atom => Formula.Not(a)(n.offset) }
-          .filter(_ != n)
+      case _: Formula.Atom                => LazyList.empty
+      case n @ Formula.Not(body)          => formulas(body).map(Formula.Not(_)(n.offset))
       case Formula.As(body, x)            => formulas(body).map(Formula.As(_, x))
       case Formula.Project(body, kept)    => formulas(body).map(Formula.Project(_, kept))
       case Formula.Iterate(body, c)       => formulas(body).map(Formula.Iterate(_, c))
@@ -127,8 +123,7 @@ object Simpler {
       if (keys.forall(_.variable.isEmpty) || Generators.covering(below) == keys.flatMap(_.variable.map(_.value)).toSet)
         Formula.PartBy(below, keys)(p.offset)
       else Formula.PartBy(below, Vector(keys.head.copy(variable = None)))(p.offset)
-    case Formula.Not(_) => f
-    case other          => other.mapChildren(bindable)
+    case other => other.mapChildren(bindable)
   }
 
   private def bindable(c: Condition, bound: Set[String]): Option[Condition] = c match {

@@ -151,11 +151,14 @@ object Generators {
     Formula.PartBy(body, keys)(0)
   }
 
-  private def negation(compared: Boolean): Gen[Formula] = for {
-    a <- atom
-    named <- Gen.frequency(3 -> Gen.const(a), 1 -> variable.map(Formula.As(a, _)))
-    alpha <- Gen.frequency(2 -> Gen.const(named), 1 -> filtered(named, 1, compared))
-  } yield Formula.Not(alpha)(0)
+  /** Of one event, or of one of several. */
+  private def negation(compared: Boolean): Gen[Formula] = {
+    def named(f: Formula) = Gen.frequency(3 -> Gen.const(f), 1 -> variable.map(Formula.As(f, _)))
+    def taken(f: Formula) = named(f).flatMap(n => Gen.frequency(2 -> Gen.const(n), 1 -> filtered(n, 1, compared)))
+    val one = atom.flatMap(taken)
+    val several = Gen.choose(2, 3).flatMap(Gen.listOfN(_, one)).flatMap(parts => taken(Formula.Or(parts.toVector)))
+    Gen.frequency(2 -> one, 1 -> several).map(Formula.Not(_)(0))
+  }
 
   private def parts(size: Int, compared: Boolean): Gen[Vector[Formula]] = for {
     n <- Gen.choose(2, math.min(3, math.max(2, size)))

@@ -226,7 +226,7 @@ object EngineErrors {
       "CER_UNSUPPORTED.NOT",
       "NOT(A ; B)",
       1,
-      "NOT takes one event type, with or without FILTER, such as NOT(BUY) or NOT(BUY FILTER BUY[price > 20])."
+      "NOT takes one event: types with or without FILTER, joined by OR, such as NOT(BUY), NOT(BUY OR SELL) or NOT(BUY FILTER BUY[price > 20])."
     )
   )
 

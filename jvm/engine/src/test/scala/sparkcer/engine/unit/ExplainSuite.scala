@@ -50,6 +50,9 @@ class ExplainSuite extends munit.FunSuite {
     assert(cost("SELECT COUNT(*) FROM S WHERE A+ ; B").contains("matches are counted, not listed"))
     assert(!cost("SELECT NEXT COUNT(*) FROM S WHERE A+ ; B").contains("not listed"))
     assert(cost("SELECT * FROM S WHERE A : NOT(B):+ : C").contains("as many matches as there are events in the window"))
+    assert(
+      cost("SELECT * FROM S WHERE A : NOT(B OR C):+ : C").contains("as many matches as there are events in the window")
+    )
     assert(cost("SELECT * FROM S WHERE A : B : C").contains("an event closes one match at the most"))
     assert(cost("SELECT * FROM S WHERE A ; B:+ ; C").contains("up to n^3 for n events"))
     assert(cost("SELECT * FROM S WHERE (A ; B):+ : C").contains("exponentially many"))
@@ -85,6 +88,14 @@ class ExplainSuite extends munit.FunSuite {
     )
     assertEquals(pattern("A ; NOT(error)+ ; NOT(error)").drop(1).length, 1)
     assertEquals(pattern("A : NOT(B):+ : C"), Vector("  A : NOT(B):+ : C"))
+    assertEquals(pattern("A : NOT(B OR C):+ : C"), Vector("  A : NOT(B OR C):+ : C"))
+    assertEquals(
+      pattern("A ; NOT(error OR S>B) ; NOT(B OR (C FILTER C[p]))").drop(1),
+      Vector(
+        "  NOT(error OR S>B) asks for one event that is neither an error nor a S>B; it does not mean that no error or S>B comes.",
+        "  NOT(B OR (C FILTER C[p])) asks for one event that is not such an event; it does not mean that no such event comes."
+      )
+    )
   }
 
   private val either = Program(

@@ -11,12 +11,18 @@ class ParametersSuite extends munit.FunSuite {
       assertEquals(bound(clauses, values: _*), bound(written))
     same("WITHIN :n EVENTS LIMIT :n", "WITHIN 3 EVENTS LIMIT 3", "n" -> 3)
     same("WITHIN :n [ts]", "WITHIN 2.5 [ts]", "n" -> BigDecimal("2.5"))
+    same("WITHIN :w", "WITHIN 1.5 seconds", "w" -> 1500000)
     same("WITHIN :h hours 30 minutes :s seconds", "WITHIN 2 hours 30 minutes 0.5 seconds", "h" -> 2, "s" -> 0.5)
   }
 
   test("a parameter without a value stays") {
     val half = bound("WITHIN :h hours :s seconds", "h" -> 1)
     assertEquals(Parameters.quantities(half).map(_.value), Vector("s"))
+    assertEquals(bound("WITHIN :w"), Parser.parse("SELECT * FROM S WHERE A WITHIN :w"))
+    assertEquals(Parameters.lengths(bound("WITHIN :w")).map(_.value), Vector("w"))
+    val inside = Parser.parse("SELECT * FROM S WHERE (A ; B WITHIN :v FILTER A[p]) ; C WITHIN :w")
+    assertEquals(Parameters.lengths(inside).map(_.value), Vector("v", "w"))
+    assertEquals(Parser.parse(Printer.print(inside)), inside)
     assertEquals(bound("WITHIN :n [ts] LIMIT :m").limit.toString, "Some(Parameter(Name(m)))")
   }
 
@@ -44,6 +50,10 @@ class ParametersSuite extends munit.FunSuite {
     assertEquals(refused("WITHIN :n minutes", "n" -> -1), negative)
     assertEquals(refused("WITHIN 2 hours :n minutes", "n" -> -1), negative)
     assertEquals(refused("WITHIN :n EVENTS", "n" -> -1), negative)
+    assertEquals(
+      refused("WITHIN :w", "w" -> -5400000000L),
+      "a window cannot be negative, but the parameter :w is -1 hour 30 minutes."
+    )
     assertEquals(
       refused("WITHIN :n seconds", "n" -> BigDecimal("1e-7")),
       "a window of time takes a whole number of microseconds, but the parameter :n is 0.0000001."

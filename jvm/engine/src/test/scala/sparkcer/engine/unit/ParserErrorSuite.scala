@@ -85,6 +85,19 @@ class ParserErrorSuite extends munit.FunSuite {
     refused("SELECT *\nFROM S ;", (2, 8), "expected WHERE, found the end of the query.")
   }
 
+  test("what NOT does not take") {
+    formula("NOT(A B)", 7, "expected OR, FILTER or ')', found 'B'.")
+    formula("NOT(A FILTR A[p])", 7, "expected OR, FILTER or ')', found 'FILTR'. Did you mean 'FILTER'?")
+    val alternatives =
+      "NOT takes one event: types with or without FILTER, joined by OR, such as NOT(BUY), NOT(BUY OR SELL) " +
+        "or NOT(BUY FILTER BUY[price > 20])."
+    val head = "SELECT * FROM S WHERE B ; "
+    Seq("NOT(A ; B)", "NOT(A OR (B : C))", "NOT(A+)", "NOT(A OR NOT(B))", "NOT(A ALL B)", "NOT(A PART-BY [k])")
+      .foreach { not =>
+        refused(head + not, (1, head.length + 1), alternatives, "CER_UNSUPPORTED")
+      }
+  }
+
   test("a keyword where a name belongs") {
     formula(
       "A AS select",
@@ -227,11 +240,22 @@ class ParserErrorSuite extends munit.FunSuite {
   }
 
   test("windows") {
-    val units =
-      "a unit of time (weeks, days, hours, minutes, seconds, milliseconds, microseconds), EVENTS, or a column in brackets, such as [ts]"
+    val time = "a unit of time (weeks, days, hours, minutes, seconds, milliseconds, microseconds)"
+    val units = s"$time, EVENTS, or a column in brackets, such as [ts]"
     formula("A WITHIN", 9, "expected a number after WITHIN, found the end of the query.")
     formula("A WITHIN 3", 11, s"expected $units, found the end of the query.")
     formula("A WITHIN 3 mintues", 12, s"expected $units, found 'mintues'. Did you mean 'minutes'?")
+    formula("A WITHIN 3 m", 12, s"expected $units, found 'm'.")
+    formula("A WITHIN 3 months", 12, s"expected $units, found 'months'.")
+    formula("A WITHIN :n 3 minutes", 13, s"expected $units, found '3'.")
+    formula("A WITHIN :n mintues", 13, s"expected $units, found 'mintues'. Did you mean 'minutes'?")
+    formula("A WITHIN INTERVAL", 18, "expected a number after INTERVAL, found the end of the query.")
+    formula("A WITHIN INTERVAL '5'", 22, s"expected $time, found the end of the query.")
+    formula("A WITHIN INTERVAL 5 EVENTS", 21, s"expected $time, found 'EVENTS'.")
+    formula("A WITHIN INTERVAL '5 mintues'", 22, s"expected $time, found 'mintues'. Did you mean 'minutes'?")
+    formula("A WITHIN INTERVAL '1:30' HOUR TO MINUTE", 19, "expected a number after INTERVAL, found '1:30'.")
+    formula("A WITHIN INTERVAL '-5' MINUTE", 19, "expected a number after INTERVAL, found '-5'.")
+    formula("A WITHIN INTERVAL '' MINUTE", 22, "expected a number after INTERVAL, found 'MINUTE'.")
     formula("A WITHIN 3 EVENST", 12, s"expected $units, found 'EVENST'. Did you mean 'EVENTS'?")
     formula("A WITHIN 3 [a, b]", 12, "WITHIN takes one column, such as WITHIN 30 [ts].")
     formula("A WITHIN 0.0000001 seconds", 20, "a window of time takes a whole number of microseconds.")

@@ -190,6 +190,43 @@ class ParserSuite extends munit.FunSuite {
     )
   }
 
+  test("short words for units of time") {
+    def same(short: String, long: String) = assertEquals(clauses(s"WITHIN $short"), clauses(s"WITHIN $long"), short)
+    same("5 min", "5 minutes")
+    same("5 MINS", "5 minutes")
+    same("1d 2h 3min 4s 5ms", "1 day 2 hours 3 minutes 4 seconds 5 milliseconds")
+    same("2 hr 3 sec", "2 hours 3 seconds")
+    same("2 hrs 3 secs", "2 hours 3 seconds")
+    same(":n min", ":n minutes")
+  }
+
+  test("an interval as in Spark SQL") {
+    def same(interval: String, plain: String) =
+      assertEquals(clauses(s"WITHIN INTERVAL $interval"), clauses(s"WITHIN $plain"), interval)
+    same("'5' MINUTE", "5 minutes")
+    same("5 MINUTES", "5 minutes")
+    same("'5 minutes'", "5 minutes")
+    same("\"1 hour 30 minutes\" LIMIT 2", "90 minutes LIMIT 2")
+    same("'1.5' seconds 2 milliseconds", "1.502 seconds")
+    same(":n minutes", ":n minutes")
+    assertEquals(clauses("within interval '5' minute"), clauses("WITHIN 5 minutes"))
+  }
+
+  test("a length of time that comes with the call") {
+    assertEquals(clauses("WITHIN :w").within, Some(Window.Length(name("w"))))
+    assertEquals(clauses("WITHIN :w LIMIT 2").within, clauses("LIMIT 2 WITHIN :w;").within)
+    assertEquals(clauses("WITHIN :w PARTITION BY [k]").within, clauses("WITHIN :w CONSUME BY ANY").within)
+  }
+
+  test("a length of time alone") {
+    assertEquals(Parser.micros("5 minutes"), Some(300000000L))
+    assertEquals(Parser.micros(" 1h 30 min "), Some(5400000000L))
+    assertEquals(Parser.micros("INTERVAL '5' MINUTE"), Some(300000000L))
+    val others =
+      Seq("", "5", "soon", "5 months", "-5 minutes", "5 events", "5 [t]", ":n minutes", "5 minutes LIMIT 2", "5 §")
+    assertEquals(others.flatMap(Parser.micros(_)), Nil)
+  }
+
   test("clauses in any order") {
     assertEquals(
       clauses("LIMIT 3 WITHIN 1 EVENTS PARTITION BY [a], [b]"),
@@ -211,6 +248,8 @@ class ParserSuite extends munit.FunSuite {
     assertEquals(sql("a IN {0.5..1.5}"), "a BETWEEN (0.5) AND (1.5)")
     assertEquals(sql("a in range(f(1, 2), 3)"), "a BETWEEN (f(1, 2)) AND (3)")
     assertEquals(sql("a IN (1, 2)"), "a IN (1, 2)")
+    assertEquals(sql("a IN :list OR b NOT IN :`my list`"), "a IN (:list) OR b NOT IN :`my list`")
+    assertEquals(sql("a IN (:list) AND b in /* of */ :list"), "a IN (:list) AND b IN (:list)")
     assertEquals(sql("a = ' IN {1..5}'"), "a = ' IN {1..5}'")
     assertEquals(sql("range IN {1} AND inn = 1"), "range IN (1) AND inn = 1")
   }

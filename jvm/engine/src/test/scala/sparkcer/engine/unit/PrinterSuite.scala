@@ -109,6 +109,7 @@ class PrinterSuite extends Properties {
       "SELECT DISTINCT MAX x[a, b.c], `y z` FROM S, T WHERE A AS x ; B AS `y z` PARTITION BY [a, `b c`] WITHIN 2.5 [ts] LIMIT 3",
       "SELECT COUNT(*) FROM S WHERE A WITHIN 2 hours 30 minutes CONSUME BY ANY",
       "SELECT NONE FROM S WHERE A WITHIN :n EVENTS LIMIT :`my limit`",
+      "SELECT NONE FROM S WHERE NOT((A AS x FILTER x[p]) OR B) WITHIN :`my window` LIMIT 2",
       "SELECT LAST S>A FROM S WHERE S>A FILTER S>A[a IN {1..5} AND b IN {'[', \"]\"}] AND (S>A[c] OR S>A[d])"
     ).foreach(text => roundTrip(Parser.parse(text)))
   }

@@ -25,7 +25,11 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   private[sparkcer] val schema = StructType(df.schema.filterNot(Inputs.isStream))
   private val stream: Option[Column] = Inputs.streamOf(df.schema).map(columnOf)
 
-  val keys: Vector[StructField] = query.partitionBy.map(column(_, "PARTITION BY"))
+  private val partitionBy = query.partitionBy.map(key)
+
+  /** The columns of PARTITION BY, under the names that they have in the output. */
+  val keys: Vector[StructField] = partitionBy.map(_._1)
+  val keyColumns: Vector[Column] = partitionBy.map(_._2)
   val time: StructField = timeColumn()
   val order: Option[StructField] = options.order.map(option(_, "order"))
   val clock: Clock = Clock(time.dataType)
@@ -201,11 +205,31 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   /** The column of a name in the query. */
   private def column(n: Name, clause: String): StructField = {
-    val bare = n.value.stripPrefix("`").stripSuffix("`")
-    schema.find(f => same(f.name, bare)).getOrElse {
-      if (n.value.contains('.'))
+    val path = ColumnPath(n)
+    found(path.whole).getOrElse {
+      if (path.parts.length > 1)
         fail(n.offset, "CER_UNSUPPORTED.FIELD", "clause" -> clause, "name" -> n.value)
-      else unknown(bare, n.offset)
+      else unknown(path.whole, n.offset)
+    }
+  }
+
+  private def found(name: String): Option[StructField] = schema.find(f => same(f.name, name))
+
+  /** A column of PARTITION BY, which may be a field of a struct, and is then called as the field. */
+  private def key(n: Name): (StructField, Column) = {
+    val path = ColumnPath(n)
+    val names = if (found(path.whole).isDefined) Vector(path.whole) else path.parts
+    val first = found(names.head).getOrElse(unknown(names.head, n.offset))
+    names.tail.foldLeft((first, columnOf(first))) { case ((in, column), name) =>
+      val fields = in.dataType match {
+        case s: StructType => s
+        case _             => fail(n.offset, "CER_TYPE_MISMATCH.NOT_A_STRUCT", typed(in) :+ ("name" -> name): _*)
+      }
+      val field = fields.find(f => same(f.name, name)).getOrElse {
+        val own = "column" -> in.name
+        fail(n.offset, "CER_UNKNOWN_COLUMN.FIELD", own +: among(name, "fields", fields.fieldNames): _*)
+      }
+      (field.copy(nullable = in.nullable || field.nullable), column.getField(field.name))
     }
   }
 
@@ -245,7 +269,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
         _.variable
       )
     names.map(n => names.filter(same(_, n))).find(_.length > 1).foreach { twice =>
-      throw new CerException("CER_NAME_COLLISION.OUTPUT", "names" -> twice.distinct.mkString("'", "' and '", "'"))
+      val isVariable = program.columns.exists(c => same(c.variable, twice.head))
+      val key = if (isVariable) "CER_NAME_COLLISION.OUTPUT" else "CER_NAME_COLLISION.OUTPUT_KEY"
+      throw new CerException(key, "names" -> twice.distinct.mkString("'", "' and '", "'"))
     }
   }
 
@@ -260,11 +286,10 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   // Parameters of messages
 
-  private def notAmong(name: String): Seq[(String, String)] = Seq(
-    "name" -> name,
-    "columns" -> schema.fieldNames.mkString(", "),
-    "suggestion" -> CeqlException.suggestion(name, schema.fieldNames)
-  )
+  private def notAmong(name: String): Seq[(String, String)] = among(name, "columns", schema.fieldNames)
+
+  private def among(name: String, what: String, names: Array[String]): Seq[(String, String)] =
+    Seq("name" -> name, what -> names.mkString(", "), "suggestion" -> CeqlException.suggestion(name, names))
 
   private def typed(f: StructField): Seq[(String, String)] = Seq("column" -> f.name, "type" -> f.dataType.sql)
 

@@ -74,10 +74,13 @@ final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], opt
   /** Fails if an input lacks a column without which all its events would be dropped. */
   private def checkShared(): Unit = {
     val watermark = inputs.head._2.schema.find(_.metadata.contains(Binding.WatermarkDelay)).map(_.name)
-    val window = query.within.collect { case Window.Attribute(_, a) => a.value }
+    val window = query.within.collect { case Window.Attribute(_, a) => ColumnPath(a).whole }
+    val keys = query.partitionBy.map(ColumnPath(_)).map { path =>
+      if (inputs.exists(i => field(i._2, path.whole).isDefined)) path.whole else path.parts.head
+    }
     val shared =
       options.time.orElse(watermark).orElse(window).map(_ -> "time column").toVector ++
-        options.order.map(_ -> "order column") ++ query.partitionBy.map(_.value -> "PARTITION BY column")
+        options.order.map(_ -> "order column") ++ keys.map(_ -> "PARTITION BY column")
     for {
       (column, use) <- shared if inputs.exists(i => field(i._2, column).isDefined)
       (name, df) <- inputs.find(i => field(i._2, column).isEmpty)

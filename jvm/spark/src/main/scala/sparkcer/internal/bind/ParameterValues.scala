@@ -1,20 +1,32 @@
 package sparkcer.internal.bind
 
+import scala.util.Try
+
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.NamedParameter
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
-import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.catalyst.expressions.{CreateArray, Expression, In, Literal}
+import org.apache.spark.sql.catalyst.util.ArrayData
+import org.apache.spark.sql.functions.{array, lit}
 import org.apache.spark.sql.cerbridge.{CerException, Columns}
-import org.apache.spark.sql.types.NumericType
+import org.apache.spark.sql.types.{ArrayType, CalendarIntervalType, DayTimeIntervalType, NumericType, StringType}
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
-import sparkcer.engine.ceql.{CeqlException, Name, Parameters => Places, Query}
+import sparkcer.engine.ceql.{CeqlException, Name, Parameters => Places, Parser, Query}
 
 /** The values of a query's `:name` parameters, as typed literals. A value is never inserted into text that is parsed.
   */
 final class ParameterValues private (values: Map[String, Literal], val quantities: Map[String, BigDecimal]) {
 
-  /** Replaces the parameters of an expression by their values. */
-  def bind(e: Expression): Expression = e.transform { case NamedParameter(name) => values(name) }
+  /** Replaces the parameters of an expression by their values. In the list of IN, an array stands for its elements. */
+  def bind(e: Expression): Expression = e.transform {
+    case In(value, list) =>
+      val all = list.flatMap {
+        case p @ NamedParameter(name) => ParameterValues.elements(values(name)).getOrElse(Seq(p))
+        case other                    => Seq(other)
+      }
+      if (all.isEmpty) Literal.FalseLiteral else In(value, all)
+    case NamedParameter(name) => values(name)
+  }
 
   /** All parameters with their values, as text. */
   val text: String = values.toVector.sortBy(_._1).map { case (name, v) => s":$name = ${v.sql}" }.mkString(", ")
@@ -23,47 +35,87 @@ final class ParameterValues private (values: Map[String, Literal], val quantitie
 object ParameterValues {
 
   /** @param supplied
-    *   values as [[org.apache.spark.sql.functions.lit]] takes them, or literal columns
+    *   values as [[org.apache.spark.sql.functions.lit]] takes them, sequences and sets of them, or literal columns
     */
   def apply(df: DataFrame, query: Query, supplied: Map[String, Any]): ParameterValues = {
     val numbers = Places.quantities(query)
-    val places = numbers ++ Places.conditions(query).flatMap { p =>
-      val names = named(df, p.sql).distinct
-      names.map(n => Name(n)(p.offset + math.max(0, p.sql.indexOf(s":$n"))))
-    }
+    val lengths = Places.lengths(query)
+    val conditions = Places.conditions(query).flatMap(p => parsed(df, p.sql).map(p -> _))
+    val inConditions = for {
+      (p, e) <- conditions
+      name <- e.collect { case NamedParameter(name) => name }.distinct
+    } yield Name(name)(math.max(p.offset, query.text.indexOf(s":$name", p.offset)))
+    val places = numbers ++ lengths ++ inConditions
     places.find(p => !supplied.contains(p.value)).foreach(missing(query, _, supplied.keySet -- places.map(_.value)))
     supplied.keys.toVector.sorted.find(n => !places.exists(_.value == n)).foreach(unused(_, places))
     val values = supplied.map { case (name, v) => name -> literal(df, name, v) }
-    new ParameterValues(values, numbers.map(p => p.value -> number(query, p, values(p.value))).toMap)
+    val listed = conditions.flatMap(_._2.collect { case In(_, list) => list }.flatten).toSet
+    inConditions
+      .filter(p => listed(NamedParameter(p.value)) && elements(values(p.value)).exists(_.exists(_.value == null)))
+      .foreach(p => throw new CeqlException(query.text, p.offset, "CER_PARAMETER.NULL_IN_LIST", "name" -> p.value))
+    val quantities = numbers.map(p => p.value -> number(query, p, values(p.value))) ++
+      lengths.map(p => p.value -> BigDecimal(micros(query, p, values(p.value))))
+    new ParameterValues(values, quantities.toMap)
   }
 
-  /** The parameters of a condition. If Spark cannot parse it, [[Binding]] reports that. */
-  private def named(df: DataFrame, sql: String): Seq[String] =
-    try Columns.parse(df, sql).collect { case NamedParameter(name) => name }
-    catch { case _: AnalysisException => Nil }
+  /** A condition, unless Spark cannot parse it, which [[Binding]] reports. */
+  private def parsed(df: DataFrame, sql: String): Option[Expression] =
+    try Some(Columns.parse(df, sql))
+    catch { case _: AnalysisException => None }
 
   private def literal(df: DataFrame, name: String, value: Any): Literal = {
-    val column = value match { case c: Column => c; case v => lit(v) }
-    scala.util.Try(Columns.resolve(df, column)).toOption match {
-      case Some(l: Literal) => l
-      case _ => throw new CerException("CER_PARAMETER.NOT_A_LITERAL", "name" -> name, "value" -> s"$value")
-    }
+    def isLiteral(e: Expression) = e.collectLeaves().forall(_.isInstanceOf[Literal])
+    Try(Columns.resolve(df, column(value))).toOption
+      .flatMap {
+        case l: Literal                                     => Some(l)
+        case a: CreateArray if a.children.forall(isLiteral) => Try(Literal(a.eval(), a.dataType)).toOption
+        case _                                              => None
+      }
+      .getOrElse(throw new CerException("CER_PARAMETER.NOT_A_LITERAL", "name" -> name, "value" -> s"$value"))
+  }
+
+  /** The elements of a set are in an order that does not depend on how it was made: they are part of the query. */
+  private def column(value: Any): Column = value match {
+    case c: Column => c
+    case s: Seq[_] => array(s.map(lit): _*)
+    case s: Set[_] => array(s.toVector.sortBy(String.valueOf).map(lit): _*)
+    case v         => lit(v)
+  }
+
+  private def elements(value: Literal): Option[Seq[Literal]] = value match {
+    case Literal(all: ArrayData, ArrayType(t, _)) => Some(all.toSeq[Any](t).map(Literal(_, t)))
+    case _                                        => None
   }
 
   private def number(query: Query, p: Name, value: Literal): BigDecimal =
     Some(value)
       .filter(v => v.dataType.isInstanceOf[NumericType] && v.value != null)
-      .flatMap(v => scala.util.Try(BigDecimal(v.value.toString)).toOption) // not a NaN
-      .getOrElse(
-        throw new CeqlException(
-          query.text,
-          p.offset,
-          "CER_PARAMETER.NOT_A_NUMBER",
-          "name" -> p.value,
-          "value" -> value.sql,
-          "type" -> value.dataType.sql
-        )
-      )
+      .flatMap(v => Try(BigDecimal(v.value.toString)).toOption) // not a NaN
+      .getOrElse {
+        val isLength = value.dataType match {
+          case _: DayTimeIntervalType | CalendarIntervalType => true
+          case _                                             => false
+        }
+        val key = if (isLength && Places.ofWindows(query).contains(p)) "LENGTH_WITH_UNIT" else "NOT_A_NUMBER"
+        refuse(query, p, key, value)
+      }
+
+  /** A length of time: a DAY TO SECOND interval of any kind, or a text as in WITHIN. */
+  private def micros(query: Query, p: Name, value: Literal): Long = {
+    val found = (value.value, value.dataType) match {
+      case (n: Long, _: DayTimeIntervalType)           => Some(n)
+      case (i: CalendarInterval, CalendarIntervalType) => Durations.fixed(i)
+      case (text: UTF8String, _: StringType)           => Parser.micros(text.toString)
+      case _                                           => None
+    }
+    found.getOrElse(refuse(query, p, "NOT_A_LENGTH", value))
+  }
+
+  private def refuse(query: Query, p: Name, key: String, value: Literal): Nothing = {
+    val shown = Seq("name" -> p.value, "value" -> value.sql)
+    val typed = if (key == "LENGTH_WITH_UNIT") shown else shown :+ ("type" -> value.dataType.sql)
+    throw new CeqlException(query.text, p.offset, s"CER_PARAMETER.$key", typed: _*)
+  }
 
   private def missing(query: Query, p: Name, others: Set[String]): Unit =
     if (others.isEmpty) throw new CeqlException(query.text, p.offset, "CER_PARAMETER.MISSING", "name" -> p.value)

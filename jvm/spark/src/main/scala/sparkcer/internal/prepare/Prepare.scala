@@ -63,7 +63,7 @@ object Prepare {
     val orderColumn = b.order.map(order(b, _))
     val (resolved, child) = Columns.resolved(
       b.df,
-      AsLong.of(b.columnOf(b.time)) +: (clockColumn.toSeq ++ orderColumn ++ b.conditions ++ b.keys.map(b.columnOf) ++
+      AsLong.of(b.columnOf(b.time)) +: (clockColumn.toSeq ++ orderColumn ++ b.conditions ++ b.keyColumns ++
         b.kept.map(b.columnOf))
     )
     val all = resolved.iterator

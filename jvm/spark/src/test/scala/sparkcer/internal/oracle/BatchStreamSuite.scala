@@ -145,6 +145,7 @@ object BatchStreamSuite {
         Seq(" FILTER xs[id > PREV.id] AND xs.p <= z.p", " FILTER xs.key = z.key OR xs.p = z.p")
       ),
       ("(A AS x : NOT(B) : C AS z)", "x", Seq(" FILTER x.p = z.p", " FILTER x.p > z.p")),
+      ("(A AS x : NOT(X OR (B FILTER B[p = 0])):+ : C AS z)", "x", Seq(" FILTER x.p = z.p", " FILTER x.p > z.p")),
       ("((A ; B)+ AS xs ; C AS z)", "z", Seq(" FILTER xs[key = PREV.key]", " PART-BY [p]")),
       (
         "(A{2,3} AS xs ; B? AS y ; C AS z)",

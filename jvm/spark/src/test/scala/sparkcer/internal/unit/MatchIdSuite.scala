@@ -63,7 +63,15 @@ class MatchIdSuite extends SparkSuite {
       "SELECT * FROM L, R WHERE (L AS a ; R AS b) WITHIN 1 [n]",
       Map("L" -> events.where("n < 3").select("n", "name"), "R" -> events.where("n > 2").select("n", "v"))
     ),
-    "equal-events" -> twins.cer("SELECT * FROM S WHERE (A ; B) WITHIN 1 [t]")
+    "equal-events" -> twins.cer("SELECT * FROM S WHERE (A ; B) WITHIN 1 [t]"),
+    "key-in-a-struct" -> events
+      .selectExpr("*", "named_struct('key', key) AS within")
+      .cer("SELECT * FROM S WHERE (A ; C) PARTITION BY [`within`.key] WITHIN 10 seconds", time = "ts"),
+    "lists-and-lengths" -> events.cer(
+      "SELECT * FROM S WHERE (A AS a ; B AS b) FILTER a[n IN (:ns)] WITHIN :w",
+      time = "ts",
+      params = Map("ns" -> Seq(1, 3), "w" -> java.time.Duration.ofSeconds(3))
+    )
   )
 
   private def ids(matches: DataFrame): Seq[String] =

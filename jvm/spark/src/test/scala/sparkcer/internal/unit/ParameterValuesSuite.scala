@@ -37,6 +37,27 @@ class ParametersSuite extends SparkSuite {
     assert(identities(1).intersect(identities(2)).isEmpty)
   }
 
+  test("sequences and sets") {
+    val query = "SELECT * FROM S WHERE A ; B FILTER B[id IN (:ids)] WITHIN 9 [t]"
+    def found(ids: Any) = this.ids(events.cer(query, params = Map("ids" -> ids)))
+    assertEquals(found(Seq("y", "it's")), Seq("it's", "y"))
+    assertEquals(found(Array("y")), Seq("y"))
+    assertEquals(found(Seq.empty[String]), Seq())
+    assertEquals(found("y"), Seq("y"))
+    def text(ids: Any) = events.cer(query, params = Map("ids" -> ids)).select("match_id").as[String].collect().toSet
+    val many = (1 to 9).map(i => s"y$i") :+ "y"
+    assertEquals(text(many.toSet), text(many.reverse.toSet))
+  }
+
+  test("a length of time") {
+    val timed = spark.sql("SELECT timestamp_seconds(20 * id) AS ts FROM range(4)")
+    def pairs(window: Any) =
+      timed.cer("SELECT * FROM S WHERE S AS x ; S AS y WITHIN :w", time = "ts", params = Map("w" -> window)).count()
+    assertEquals(pairs(java.time.Duration.ofSeconds(40)), 5L)
+    assertEquals(pairs(java.time.Duration.ofSeconds(40).minusNanos(1000)), 3L)
+    assertEquals(pairs("40 s"), 5L)
+  }
+
   test("in SQL") {
     events.createOrReplaceTempView("parameter_events")
     val found = spark.sql(
@@ -53,6 +74,10 @@ class ParametersSuite extends SparkSuite {
     assertEquals(
       refused("SELECT * FROM S WHERE A FILTER A[price > :p]", "p" -> Seq(Some(1)).iterator),
       "[CER_PARAMETER] The value of the parameter :p is not a literal of Spark SQL: <iterator>."
+    )
+    assertEquals(
+      refused("SELECT * FROM S WHERE A FILTER A[price IN (:p)]", "p" -> Seq($"price")),
+      "[CER_PARAMETER] The value of the parameter :p is not a literal of Spark SQL: List(price)."
     )
   }
 }

@@ -150,11 +150,34 @@ final private[unit] class QueryErrors(spark: SparkSession) {
     error("CER_UNKNOWN_COLUMN.OPTION", s"time='ts' is not a column. $columns")(events.cer(query, time = "ts")),
     refused(
       "CER_UNSUPPORTED.FIELD",
-      s"$query PARTITION BY [a.b]",
+      s"$query WITHIN 3 [a.b]",
       "a.b",
-      "PARTITION BY takes a column, not a field of a column: 'a.b'."
+      "WITHIN takes a column, not a field of a column: 'a.b'."
     )(events.cer(_, time = "t"))
   )
+
+  private def fields = {
+    val places = events.selectExpr("*", "named_struct('city', id, 'at', t) AS place")
+    Vector(
+      error(
+        "CER_NAME_COLLISION.OUTPUT_KEY",
+        "Two columns of the output would be called 'id'. " +
+          "Give the column of PARTITION BY another name before the query, with withColumn."
+      )(places.selectExpr("*", "struct(id) AS k").cer(s"$query PARTITION BY [id, k.id]", time = "t")),
+      refused(
+        "CER_TYPE_MISMATCH.NOT_A_STRUCT",
+        s"$query PARTITION BY [place.city.name]",
+        "place",
+        "'city' is STRING and has no field 'name'. Only a struct has fields."
+      )(places.cer(_, time = "t")),
+      refused(
+        "CER_UNKNOWN_COLUMN.FIELD",
+        s"$query PARTITION BY [place.ctiy]",
+        "place",
+        "'place' has no field 'ctiy'. Its fields are city, at. Did you mean 'city'?"
+      )(places.cer(_, time = "t"))
+    )
+  }
 
   private def parameters = {
     def run(params: (String, Any)*)(text: String) = events.cer(text, time = "t", params = params.toMap)
@@ -176,6 +199,27 @@ final private[unit] class QueryErrors(spark: SparkSession) {
         "CER_PARAMETER.NOT_A_LITERAL",
         "The value of the parameter :least is not a literal of Spark SQL: <iterator>."
       )(run("least" -> Seq(Some(1)).iterator)(condition)),
+      refused(
+        "CER_PARAMETER.LENGTH_WITH_UNIT",
+        s"$query WITHIN :n minutes",
+        "n minutes",
+        "the parameter :n is a length of time, INTERVAL '0 00:05:00' DAY TO SECOND, which has its own unit. " +
+          "Write WITHIN :n, without a unit."
+      )(run("n" -> java.time.Duration.ofMinutes(5))),
+      refused(
+        "CER_PARAMETER.NOT_A_LENGTH",
+        s"$query WITHIN :n",
+        "n",
+        "WITHIN :n takes a fixed length of time, such as a timedelta, an INTERVAL or '5 minutes', " +
+          "but the parameter is 5, which is INT. A number needs a unit: WITHIN :n minutes."
+      )(run("n" -> 5)),
+      refused(
+        "CER_PARAMETER.NULL_IN_LIST",
+        s"$query FILTER A[id NOT IN (:ids)]",
+        ":ids",
+        "the list of the parameter :ids has a NULL, which is equal to no value: with it, NOT IN is never true. " +
+          "Leave it out of the list, and use IS NULL or IS NOT NULL beside IN."
+      )(run("ids" -> Seq("x", null))),
       refused(
         "CER_PARAMETER.NOT_A_NUMBER",
         s"$query LIMIT :n",
@@ -332,5 +376,5 @@ final private[unit] class QueryErrors(spark: SparkSession) {
     )
   }
 
-  def cases: Vector[ErrorCase] = conditions ++ options ++ parameters ++ inputs ++ types ++ sql ++ tasks
+  def cases: Vector[ErrorCase] = conditions ++ options ++ fields ++ parameters ++ inputs ++ types ++ sql ++ tasks
 }

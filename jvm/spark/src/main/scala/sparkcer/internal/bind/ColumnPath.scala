@@ -1,0 +1,24 @@
+package sparkcer.internal.bind
+
+import sparkcer.engine.ceql.{Lexer, Name}
+
+/** A name in brackets, as the query writes it: a column, or a column and fields in it.
+  *
+  * @param whole
+  *   the column, if there is one of exactly this name: it may have dots in its name
+  * @param parts
+  *   the names between the dots
+  */
+final private[sparkcer] case class ColumnPath(whole: String, parts: Vector[String])
+
+private[sparkcer] object ColumnPath {
+  def apply(name: Name): ColumnPath = {
+    val parts = split(name.value)
+    ColumnPath(if (parts.length == 1) parts.head else name.value, parts)
+  }
+
+  private def split(path: String): Vector[String] = {
+    val end = Lexer.skipName(path)
+    Lexer.unquoted(path.take(end)) +: (if (end < path.length) split(path.drop(end + 1)) else Vector.empty)
+  }
+}
