@@ -1,6 +1,6 @@
 package sparkcer.engine.automaton
 
-import scala.collection.immutable.{ArraySeq, ListSet}
+import scala.collection.immutable.ListSet
 import scala.collection.mutable
 import scala.collection.mutable.ArrayBuffer
 
@@ -26,7 +26,7 @@ object Compiler {
   def compile(formula: Formula, selected: Set[String], text: String): Cea = {
     val compiler = new Compiler(text)
     val whole = compiler.build(formula)
-    compiler.finish(whole, selected)
+    WithoutEmptySteps(whole, compiler.steps, compiler.empties, compiler.comparisons, selected, text)
   }
 
   /** A query with a larger automaton is refused, because compiling it could take minutes. */
@@ -35,46 +35,6 @@ object Compiler {
   /** The bits of an Int, without its sign. */
   val MaxRoles = 31
 }
-
-/** A transition of a fragment. Without a `condition` it takes any event; `also` are conditions of NOT on the same
-  * event. `ends` are variables that no event is bound to in a match: see [[EndEvents]].
-  */
-final private[automaton] case class Step(
-    from: Int,
-    condition: Option[EventCondition],
-    variables: Set[String],
-    to: Int,
-    also: Set[EventCondition] = Set.empty,
-    uses: Vector[ComparisonUse] = Vector.empty,
-    ends: Set[String] = Set.empty
-) {
-  def binds(variable: String): Boolean = variables(variable) || ends(variable)
-
-  /** The roles of the event in a comparison, as bits. */
-  def roles(comparison: Comparison): Int =
-    ComparisonUse.roles(comparison).zipWithIndex.foldLeft(0) { case (bits, (variable, i)) =>
-      val plays = if (variable == Comparison.Marked) variables.nonEmpty else binds(variable)
-      if (plays) bits | 1 << i else bits
-    }
-}
-
-/** A step without an event. The comparisons of `resets` forget earlier events. */
-final private[automaton] case class Empty(from: Int, to: Int, resets: Set[Int] = Set.empty)
-
-/** A part of the automaton under construction: its entry and exit, and where its transitions begin. It is always the
-  * part that was built last, so its transitions are all from there on.
-  *
-  * Every way from the entry to the exit takes an event, and begins and ends with one of the formula's own: waiting is
-  * for between. `nullable` says that the formula also matches without any event, which its neighbours have to allow
-  * for.
-  */
-final private[automaton] case class Fragment(
-    entry: Int,
-    exit: Int,
-    firstStep: Int,
-    firstEmpty: Int,
-    nullable: Boolean = false
-)
 
 final private[automaton] class Compiler(text: String) {
   private var states = 0
@@ -331,85 +291,5 @@ final private[automaton] class Compiler(text: String) {
       }
     }
     once
-  }
-
-  // From the valuation automaton to the CEA
-
-  private def finish(whole: Fragment, selected: Set[String]): Cea = {
-    val usable = steps.iterator.filter(s => s.condition.forall(_.satisfiable)).toVector
-    val after = reach(empties)
-    val bySource = usable.groupBy(_.from)
-    // The transitions of a state are those of all states that it reaches by empty steps.
-    def leaving(q: Int): Iterator[(Step, Set[Int])] =
-      after(q).iterator.flatMap { case (p, resets) =>
-        bySource.getOrElse(p, Vector.empty).iterator.map(s => (s, resets))
-      }
-    val ids = mutable.LinkedHashMap(whole.entry -> 0)
-    val queue = mutable.Queue(whole.entry)
-    val raw = ArrayBuffer.empty[(Int, Step, Set[Int])]
-    while (queue.nonEmpty) {
-      val q = queue.dequeue()
-      leaving(q).foreach { case (s, resets) =>
-        raw += ((q, s, resets))
-        if (!ids.contains(s.to)) { ids(s.to) = ids.size; queue.enqueue(s.to) }
-      }
-      if (raw.length > Compiler.MaxTransitions) throw new CeqlException(text, 0, "CER_QUERY_TOO_LARGE.AUTOMATON")
-    }
-    val isFinal = ids.keysIterator.filter(q => after(q).exists(_._1 == whole.exit)).toSet
-    val alive = leadingTo(isFinal, raw.iterator.map { case (q, s, _) => (q, s.to) }.toVector)
-    val kept = ids.keysIterator.filter(q => q == whole.entry || alive(q)).zipWithIndex.toMap
-    val conditions = mutable.LinkedHashMap.empty[EventCondition, Int]
-    val labels = mutable.LinkedHashMap(Set.empty[String] -> 0)
-    def number(g: EventCondition): Int = conditions.getOrElseUpdate(g, conditions.size)
-    val transitions = raw.iterator
-      .collect {
-        case (q, s, resets) if kept.contains(q) && kept.contains(s.to) =>
-          val condition = s.condition.fold(Cea.Always)(number)
-          val label = labels.getOrElseUpdate(s.variables & selected, labels.size)
-          Cea.Transition(kept(q), condition, label, kept(s.to), s.also.map(number), s.uses, resets)
-      }
-      .distinct
-      .to(ArraySeq)
-    val cea = new Cea(
-      kept.size,
-      conditions.keysIterator.to(ArraySeq),
-      labels.keysIterator.to(ArraySeq),
-      transitions,
-      isFinal.flatMap(kept.get),
-      comparisons.to(ArraySeq)
-    )
-    if (comparisons.isEmpty) Quotient(cea) else Separation(Quotient(Registers.withPlainResets(cea)))
-  }
-
-  /** For each state, itself and all states that it reaches by empty steps, with the comparisons that are reset on the
-    * way.
-    */
-  private def reach(edges: collection.Seq[Empty]): Int => Set[(Int, Set[Int])] = {
-    val next = edges.groupBy(_.from)
-    val known = mutable.Map.empty[Int, Set[(Int, Set[Int])]]
-    q =>
-      known.getOrElseUpdate(
-        q, {
-          val start = (q, Set.empty[Int])
-          val seen = mutable.LinkedHashSet(start)
-          val work = mutable.Stack(start)
-          while (work.nonEmpty) {
-            val (p, resets) = work.pop()
-            next.getOrElse(p, Nil).foreach { e =>
-              val there = (e.to, resets ++ e.resets)
-              if (seen.add(there)) work.push(there)
-            }
-          }
-          seen.toSet
-        }
-      )
-  }
-
-  private def leadingTo(goals: Set[Int], edges: Vector[(Int, Int)]): Set[Int] = {
-    val before = edges.groupMap(_._2)(_._1)
-    val seen = mutable.Set.from(goals)
-    val work = mutable.Stack.from(goals)
-    while (work.nonEmpty) before.getOrElse(work.pop(), Vector.empty).foreach(p => if (seen.add(p)) work.push(p))
-    seen.toSet
   }
 }

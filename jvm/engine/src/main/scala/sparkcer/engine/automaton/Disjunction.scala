@@ -1,7 +1,5 @@
 package sparkcer.engine.automaton
 
-import scala.collection.mutable
-
 import sparkcer.engine.ceql.{Condition, Conjuncts, Comparisons, Comparison, SqlCondition}
 import sparkcer.engine.ceql.Condition._
 
@@ -16,35 +14,20 @@ import sparkcer.engine.ceql.Condition._
   * A comparison is removed in the same way, by the event with which it fails: the step is split into one that requires
   * the comparison to hold and one that requires it to fail.
   */
-final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragment, condition: Condition) {
+final private[automaton] class Disjunction(compiler: Compiler, fragment: Fragment, condition: Condition)
+    extends Product[Condition](compiler, fragment) {
   import Disjunction.{False, True}
 
-  private val steps = compiler.steps.drop(fragment.firstStep).groupBy(_.from)
-  private val empties = compiler.empties.drop(fragment.firstEmpty).groupBy(_.from)
   private val comparisons = Disjunction.comparisons(condition).map(l => l -> compiler.add(l)).toMap
-  private val copies = mutable.Map.empty[(Int, Condition), Int]
-  private val work = mutable.Queue.empty[(Int, Condition)]
 
-  def result(): Fragment = {
-    compiler.steps.takeInPlace(fragment.firstStep)
-    compiler.empties.takeInPlace(fragment.firstEmpty)
-    val entry = copy(fragment.entry, condition)
-    val exit = compiler.fresh()
-    while (work.nonEmpty) {
-      val (state, left) = work.dequeue()
-      val from = copies((state, left))
-      if (state == fragment.exit && left.holdsOfNothing) compiler.empties += Empty(from, exit)
-      empties.getOrElse(state, Nil).foreach(e => compiler.empties += e.copy(from = from, to = copy(e.to, left)))
-      steps.getOrElse(state, Nil).foreach(take(from, left, _))
-    }
-    compiler.beginning(fragment.copy(entry = entry, exit = exit), comparisons.values.toSet)
-  }
+  protected def initial: Condition = condition
 
-  private def copy(state: Int, left: Condition): Int =
-    copies.getOrElseUpdate((state, left), { work.enqueue((state, left)); compiler.fresh() })
+  protected def mayLeave(left: Condition): Boolean = left.holdsOfNothing
+
+  override def result(): Fragment = compiler.beginning(super.result(), comparisons.values.toSet)
 
   /** Splits a step by which of the conditions and comparisons that concern its event hold. */
-  private def take(from: Int, left: Condition, step: Step): Unit = {
+  protected def take(from: Int, left: Condition, step: Step): Unit = {
     val conditions = Disjunction.conditions(left, step.binds)
     def split(rest: List[SqlCondition], condition: Option[EventCondition], left: Condition): Unit = rest match {
       case p :: more =>

@@ -1,7 +1,5 @@
 package sparkcer.engine.automaton
 
-import scala.collection.mutable
-
 /** Compiles a fragment in which the first and the last of certain events are variables by themselves: `first(x)` and
   * `last(x)` among the events of x, and the ends of a formula among all its events.
   *
@@ -20,33 +18,14 @@ final private[automaton] class EndEvents(
     among: Step => Boolean,
     first: Option[String],
     last: Option[String]
-) {
+) extends Product[Int](compiler, fragment) {
   import EndEvents._
 
-  private val steps = compiler.steps.drop(fragment.firstStep).groupBy(_.from)
-  private val empties = compiler.empties.drop(fragment.firstEmpty).groupBy(_.from)
-  private val copies = mutable.Map.empty[(Int, Int), Int]
-  private val work = mutable.Queue.empty[(Int, Int)]
+  protected def initial: Int = NoneYet
 
-  def result(): Fragment = {
-    compiler.steps.takeInPlace(fragment.firstStep)
-    compiler.empties.takeInPlace(fragment.firstEmpty)
-    val entry = copy(fragment.entry, NoneYet)
-    val exit = compiler.fresh()
-    while (work.nonEmpty) {
-      val (state, seen) = work.dequeue()
-      val from = copies((state, seen))
-      if (state == fragment.exit && (last.isEmpty || seen != More)) compiler.empties += Empty(from, exit)
-      empties.getOrElse(state, Nil).foreach(e => compiler.empties += e.copy(from = from, to = copy(e.to, seen)))
-      steps.getOrElse(state, Nil).foreach(take(from, seen, _))
-    }
-    fragment.copy(entry = entry, exit = exit)
-  }
+  protected def mayLeave(seen: Int): Boolean = last.isEmpty || seen != More
 
-  private def copy(state: Int, seen: Int): Int =
-    copies.getOrElseUpdate((state, seen), { work.enqueue((state, seen)); compiler.fresh() })
-
-  private def take(from: Int, seen: Int, step: Step): Unit = {
+  protected def take(from: Int, seen: Int, step: Step): Unit = {
     def add(to: Int, ends: Iterable[String]): Unit =
       compiler.add(step.copy(from = from, to = copy(step.to, to), ends = step.ends ++ ends))
     if (!among(step)) add(seen, Nil)

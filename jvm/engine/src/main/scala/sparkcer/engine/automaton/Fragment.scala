@@ -1,0 +1,43 @@
+package sparkcer.engine.automaton
+
+import sparkcer.engine.ceql.Comparison
+
+/** A transition of a fragment. Without a `condition` it takes any event; `also` are conditions of NOT on the same
+  * event. `ends` are variables that no event is bound to in a match: see [[EndEvents]].
+  */
+final private[automaton] case class Step(
+    from: Int,
+    condition: Option[EventCondition],
+    variables: Set[String],
+    to: Int,
+    also: Set[EventCondition] = Set.empty,
+    uses: Vector[ComparisonUse] = Vector.empty,
+    ends: Set[String] = Set.empty
+) {
+  def binds(variable: String): Boolean = variables(variable) || ends(variable)
+
+  /** The roles of the event in a comparison, as bits. */
+  def roles(comparison: Comparison): Int =
+    ComparisonUse.roles(comparison).zipWithIndex.foldLeft(0) { case (bits, (variable, i)) =>
+      val plays = if (variable == Comparison.Marked) variables.nonEmpty else binds(variable)
+      if (plays) bits | 1 << i else bits
+    }
+}
+
+/** A step without an event. The comparisons of `resets` forget earlier events. */
+final private[automaton] case class Empty(from: Int, to: Int, resets: Set[Int] = Set.empty)
+
+/** A part of the automaton under construction: its entry and exit, and where its transitions begin. It is always the
+  * part that was built last, so its transitions are all from there on.
+  *
+  * Every way from the entry to the exit takes an event, and begins and ends with one of the formula's own: waiting is
+  * for between. `nullable` says that the formula also matches without any event, which its neighbours have to allow
+  * for.
+  */
+final private[automaton] case class Fragment(
+    entry: Int,
+    exit: Int,
+    firstStep: Int,
+    firstEmpty: Int,
+    nullable: Boolean = false
+)

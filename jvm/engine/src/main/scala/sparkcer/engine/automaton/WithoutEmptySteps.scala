@@ -1,0 +1,104 @@
+package sparkcer.engine.automaton
+
+import scala.collection.immutable.ArraySeq
+import scala.collection.mutable
+import scala.collection.mutable.ArrayBuffer
+
+import sparkcer.engine.ceql.{CeqlException, Comparison}
+
+/** From the valuation automaton that the [[Compiler]] has built to the [[Cea]]: a state gets the transitions of all
+  * states that it reaches by empty steps, labels are reduced to the selected variables, and states that lead to no
+  * match are removed.
+  */
+private[automaton] object WithoutEmptySteps {
+
+  /** @param selected
+    *   the variables that labels show
+    * @param text
+    *   the query, for messages
+    */
+  def apply(
+      whole: Fragment,
+      steps: collection.Seq[Step],
+      empties: collection.Seq[Empty],
+      comparisons: collection.Seq[Comparison],
+      selected: Set[String],
+      text: String
+  ): Cea = {
+    val usable = steps.iterator.filter(s => s.condition.forall(_.satisfiable)).toVector
+    val after = reach(empties)
+    val bySource = usable.groupBy(_.from)
+    // The transitions of a state are those of all states that it reaches by empty steps.
+    def leaving(q: Int): Iterator[(Step, Set[Int])] =
+      after(q).iterator.flatMap { case (p, resets) =>
+        bySource.getOrElse(p, Vector.empty).iterator.map(s => (s, resets))
+      }
+    val ids = mutable.LinkedHashMap(whole.entry -> 0)
+    val queue = mutable.Queue(whole.entry)
+    val raw = ArrayBuffer.empty[(Int, Step, Set[Int])]
+    while (queue.nonEmpty) {
+      val q = queue.dequeue()
+      leaving(q).foreach { case (s, resets) =>
+        raw += ((q, s, resets))
+        if (!ids.contains(s.to)) { ids(s.to) = ids.size; queue.enqueue(s.to) }
+      }
+      if (raw.length > Compiler.MaxTransitions) throw new CeqlException(text, 0, "CER_QUERY_TOO_LARGE.AUTOMATON")
+    }
+    val isFinal = ids.keysIterator.filter(q => after(q).exists(_._1 == whole.exit)).toSet
+    val alive = leadingTo(isFinal, raw.iterator.map { case (q, s, _) => (q, s.to) }.toVector)
+    val kept = ids.keysIterator.filter(q => q == whole.entry || alive(q)).zipWithIndex.toMap
+    val conditions = mutable.LinkedHashMap.empty[EventCondition, Int]
+    val labels = mutable.LinkedHashMap(Set.empty[String] -> 0)
+    def number(g: EventCondition): Int = conditions.getOrElseUpdate(g, conditions.size)
+    val transitions = raw.iterator
+      .collect {
+        case (q, s, resets) if kept.contains(q) && kept.contains(s.to) =>
+          val condition = s.condition.fold(Cea.Always)(number)
+          val label = labels.getOrElseUpdate(s.variables & selected, labels.size)
+          Cea.Transition(kept(q), condition, label, kept(s.to), s.also.map(number), s.uses, resets)
+      }
+      .distinct
+      .to(ArraySeq)
+    val cea = new Cea(
+      kept.size,
+      conditions.keysIterator.to(ArraySeq),
+      labels.keysIterator.to(ArraySeq),
+      transitions,
+      isFinal.flatMap(kept.get),
+      comparisons.to(ArraySeq)
+    )
+    if (comparisons.isEmpty) Quotient(cea) else Separation(Quotient(Registers.withPlainResets(cea)))
+  }
+
+  /** For each state, itself and all states that it reaches by empty steps, with the comparisons that are reset on the
+    * way.
+    */
+  private def reach(edges: collection.Seq[Empty]): Int => Set[(Int, Set[Int])] = {
+    val next = edges.groupBy(_.from)
+    val known = mutable.Map.empty[Int, Set[(Int, Set[Int])]]
+    q =>
+      known.getOrElseUpdate(
+        q, {
+          val start = (q, Set.empty[Int])
+          val seen = mutable.LinkedHashSet(start)
+          val work = mutable.Stack(start)
+          while (work.nonEmpty) {
+            val (p, resets) = work.pop()
+            next.getOrElse(p, Nil).foreach { e =>
+              val there = (e.to, resets ++ e.resets)
+              if (seen.add(there)) work.push(there)
+            }
+          }
+          seen.toSet
+        }
+      )
+  }
+
+  private def leadingTo(goals: Set[Int], edges: Vector[(Int, Int)]): Set[Int] = {
+    val before = edges.groupMap(_._2)(_._1)
+    val seen = mutable.Set.from(goals)
+    val work = mutable.Stack.from(goals)
+    while (work.nonEmpty) before.getOrElse(work.pop(), Vector.empty).foreach(p => if (seen.add(p)) work.push(p))
+    seen.toSet
+  }
+}
