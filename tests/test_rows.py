@@ -32,7 +32,9 @@ def test_one_row_for_each_event(trades: DataFrame) -> None:
     assert found.dtypes == [
         ("match_id", "string"),
         ("card", "string"),
+        ("match_number", "int"),
         ("variable", "string"),
+        ("classifier", "string"),
         ("position", "int"),
         ("type", "string"),
         ("t", "bigint"),
@@ -40,6 +42,16 @@ def test_one_row_for_each_event(trades: DataFrame) -> None:
         ("id", "string"),
     ]
     assert grouped(found) == FOUND
+    assert found.where("classifier <> variable").count() == 0
+
+
+def test_matches_are_numbered_by_key(trades: DataFrame) -> None:
+    found = rows(trades.transform(cer(QUERY))).select("card", "match_number", "match_id").distinct()
+    assert sorted((r.card, r.match_number) for r in found.collect()) == [("k", 1), ("k", 2), ("k", 3), ("l", 1)]
+    by_end = rows(trades.transform(cer("SELECT y FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 40 [t]")))
+    numbers = [(r.match_number, r.t) for r in by_end.orderBy("match_number").collect()]
+    assert [n for n, _ in numbers] == list(range(1, len(numbers) + 1))
+    assert [t for _, t in numbers] == sorted(t for _, t in numbers)
 
 
 def test_a_stream(spark: SparkSession, trades: DataFrame, tmp_path: Path) -> None:
@@ -85,7 +97,16 @@ def test_an_event_of_two_variables_has_a_row_for_each(trades: DataFrame) -> None
 def test_optional_and_narrowed_variables(trades: DataFrame) -> None:
     query = "SELECT x[id, t], h[t], y[price, t] FROM S WHERE (SELL AS x ; ((HOLD AS h ; BUY AS y) OR BUY AS y)) WITHIN 20 [t]"
     found = rows(trades.transform(cer(query)).where("x.id = 'f'"))
-    assert found.columns == ["match_id", "variable", "position", "id", "t", "price"]
+    assert found.columns == [
+        "match_id",
+        "match_number",
+        "variable",
+        "classifier",
+        "position",
+        "id",
+        "t",
+        "price",
+    ]
     assert sorted((r.position, r.variable, r.id, r.t, r.price) for r in found.collect()) == [
         (0, "x", "f", 40, None),
         (0, "x", "f", 40, None),
@@ -122,7 +143,7 @@ def test_the_messages(trades: DataFrame) -> None:
         "rows() takes the matches of cer(), which have a match_id; those of COUNT(*) have no events."
     )
     assert refused(trades.transform(cer(f"SELECT NONE FROM S WHERE SELL ; BUY {within}"))) == (
-        "rows() finds no variable in the matches: SELECT NONE shows none."
+        "rows() finds no variable in the matches: list one in SELECT, without FLAT. NONE and measures show no events."
     )
     assert (
         refused(pair.drop("start")) == 'rows() does not know the time of the events any more: name it, as in time="ts".'

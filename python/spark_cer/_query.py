@@ -159,9 +159,9 @@ def cer(
         an event is the name of its input in FROM. The default is the column ``type``, if there is one; but a query
         whose pattern names only inputs of FROM has no type column
     :param order: a column that orders events with the same time
-    :param params: the values of the ``:name`` parameters in conditions, comparisons, WITHIN and LIMIT: int, float,
-        Decimal, str, bool, datetime, date, timedelta, bytes or None, or a list of them. They are bound as typed
-        literals and never parsed as SQL
+    :param params: the values of the ``:name`` parameters in conditions, comparisons, measures, HAVING, WITHIN and
+        LIMIT: int, float, Decimal, str, bool, datetime, date, timedelta, bytes or None, or a list of them. They are
+        bound as typed literals and never parsed as SQL
     :param late: what happens to the late events of a stream. ``"count"`` counts them in the progress of the query
         (``late`` in its ``observedMetrics``). ``"rows"`` also returns them as rows, with the event in a column ``late``
         and without a ``match_id``
@@ -170,6 +170,7 @@ def cer(
 
     >>> events.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time="ts"))
     >>> events.transform(cer("SELECT * FROM S WHERE A FILTER A[price > :least]", time="ts", params={"least": 20}))
+    >>> events.transform(cer("SELECT a, count(b) AS n FROM S WHERE (A AS a ; B+ AS b) HAVING n > 3", time="ts"))
     """
     for name, value in {
         "query": query,

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pyspark.errors import PySparkValueError
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  (as PySpark's users know it)
 from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 _FIXED = ("match_id", "start", "end", "late")
-_OWN = ("match_id", "variable", "position")
+_OWN = ("match_id", "match_number", "variable", "classifier", "position")
 
 
 def rows(matches: DataFrame, *, time: str | None = None) -> DataFrame:
     """Returns one row for each event of each match, like ALL ROWS PER MATCH of MATCH_RECOGNIZE: ``match_id``, the
-    PARTITION BY columns, the ``variable`` that the event is bound to, its ``position`` among the rows of the match
-    (from 0), and the columns of the event.
+    PARTITION BY columns, the measures, in a batch the ``match_number``, the ``variable`` that the event is bound to
+    (``classifier`` is SQL's name for it), its ``position`` among the rows of the match (from 0), and the columns of the
+    event.
 
     The rows of a match are in time order. Rows with the same time are in the order of the variables in SELECT, and rows
     of one variable are in stream order. An event that is bound to two variables has a row for each of them. Columns
-    that were added to the matches are kept. This is a projection without a shuffle, for batches and streams.
+    that were added to the matches are kept. ``match_number`` counts the matches of each key from 1, by ``end`` and
+    ``start``. A stream has none, nor have matches without these columns. It needs a shuffle by key, unless nobody reads
+    it. The rest is a projection, for batches and streams.
 
     :param matches: the matches of :func:`cer`, with all or some of their variables
     :param time: the time column of the events, if the matches no longer know it, for example because they were read
@@ -49,9 +52,21 @@ def rows(matches: DataFrame, *, time: str | None = None) -> DataFrame:
     ]
     found = matches.where(F.col("match_id").isNotNull()) if "late" in matches.columns else matches
     ordered = entries[0] if len(entries) == 1 else F.array_sort(F.concat(*entries), _before)
-    return found.select("match_id", *map(_quoted, carried), F.posexplode(ordered).alias("position", "entry")).select(
-        "match_id", *map(_quoted, carried), "entry.variable", "position", "entry.event.*"
+    number = _number(matches)
+    shown = ["match_id", *map(_quoted, carried), *(["match_number"] if number is not None else [])]
+    numbered = found if number is None else found.withColumn("match_number", number)
+    return numbered.select(*shown, F.posexplode(ordered).alias("position", "entry")).select(
+        *shown, "entry.variable", F.col("entry.variable").alias("classifier"), "position", "entry.event.*"
     )
+
+
+def _number(matches: DataFrame) -> Column | None:
+    """The number of a match among those of its key, by the interval. Spark cannot number the rows of a stream."""
+    if matches.isStreaming or "start" not in matches.columns or "end" not in matches.columns:
+        return None
+    before = matches.columns[: matches.columns.index("start")]
+    keys = [_quoted(name) for name in before if name != "match_id"]
+    return F.row_number().over(Window.partitionBy(*keys).orderBy("end", "start", "match_id"))
 
 
 def _key(matches: DataFrame) -> Callable[[str], str]:
@@ -66,18 +81,27 @@ def _variables(matches: DataFrame) -> dict[str, DataType]:
         raise PySparkValueError(
             "rows() takes the matches of cer(), which have a match_id; those of COUNT(*) have no events."
         )
-    # The PARTITION BY columns are before the interval, and can be structs too.
-    fields = matches.schema.fields
-    after = fields[matches.columns.index("end") + 1 :] if "end" in matches.columns else fields
-    found = {field.name: field.dataType for field in after if field.name not in _FIXED and _is_event(field)}
+    found = _events(matches)
     if not found:
-        raise PySparkValueError("rows() finds no variable in the matches: SELECT NONE shows none.")
+        raise PySparkValueError(
+            "rows() finds no variable in the matches: list one in SELECT, without FLAT. NONE and measures show no events."
+        )
     return found
 
 
+def _events(matches: DataFrame) -> dict[str, DataType]:
+    """The columns that have events."""
+    # The PARTITION BY columns are before the interval, and can be structs too.
+    fields = matches.schema.fields
+    after = fields[matches.columns.index("end") + 1 :] if "end" in matches.columns else fields
+    return {field.name: field.dataType for field in after if field.name not in _FIXED and _is_event(field)}
+
+
 def _is_event(field: StructField) -> bool:
+    """A measure that has the form of events says so in its metadata."""
     kind = field.dataType
-    return isinstance(kind, StructType) or (isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType))
+    one = kind.elementType if isinstance(kind, ArrayType) else kind
+    return isinstance(one, StructType) and "spark.cer.measure" not in field.metadata
 
 
 def _event(kind: DataType) -> StructType:

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import DateType, NumericType, TimestampNTZType, TimestampType
 
-from spark_cer._rows import _key, _quoted, rows
+from spark_cer._rows import _OWN, _events, _key, _quoted, rows
 
 if TYPE_CHECKING:
     import altair
@@ -195,7 +195,7 @@ def _collected(matches: DataFrame, time: str | None, limit: int) -> _Found:
     spans = first.select("match_id", *(_quoted(name) for name in keys), "start", "end").collect()
     shown = sorted(spans[:limit], key=lambda row: [str(row[name]) for name in keys])
     more = len(spans) > limit
-    if not [name for name in matches.columns[matches.columns.index("end") + 1 :] if name != "late"]:
+    if not _events(matches):
         return _Found(shown, more, [])
     named = time or matches.schema["start"].metadata.get("spark.cer.time")
     if named is None:
@@ -205,7 +205,7 @@ def _collected(matches: DataFrame, time: str | None, limit: int) -> _Found:
     clock = next((name for name in drawn.columns if key(name) == key(named)), None)
     if clock is None:
         raise PySparkValueError(f"timeline() draws events by '{named}', which SELECT does not show: add it there.")
-    columns = [name for name in drawn.columns if name not in ("match_id", "variable", "position", clock, *keys)]
+    columns = [name for name in drawn.columns if name not in (*_OWN, clock, *keys)]
     events = drawn.limit(_EVENTS + 1).collect()
     return _Found(shown, more or len(events) > _EVENTS, events[:_EVENTS], clock, columns)
 

@@ -1,8 +1,8 @@
 package sparkcer.engine.ceql
 
-/** Parameters of a query, `:name`, whose values come with the call. In conditions a parameter is part of the SQL, and
-  * is bound where the SQL is parsed. Elsewhere it is a number, or in `WITHIN :w` a number of microseconds, and is bound
-  * here.
+/** Parameters of a query, `:name`, whose values come with the call. In conditions, measures and HAVING a parameter is
+  * part of the SQL, and is bound where the SQL is parsed. Elsewhere it is a number, or in `WITHIN :w` a number of
+  * microseconds, and is bound here.
   */
 object Parameters {
   private[ceql] def isLimit(n: BigDecimal): Boolean = n.isWhole && n >= 1
@@ -56,6 +56,10 @@ object Parameters {
     }
     q.where.subformulas.collect { case Formula.Filter(_, c) => of(c) }.flatten.toVector
   }
+
+  /** The SQL over whole matches, with its places: that of measures and HAVING. */
+  def ofMatches(q: Query): Vector[(String, Int)] =
+    q.select.measures.map(m => (m.sql, m.offset)) ++ q.having.map(h => (h.sql, h.offset))
 
   /** The query with these values for the parameters that are numbers; a parameter without one stays. */
   def bind(q: Query, values: Map[String, BigDecimal]): Query = {

@@ -18,8 +18,10 @@ import scala.collection.mutable
   * condition := tests (OR tests)*    tests := test (AND test)*
   * test      := '(' condition ')' | [SOME] variable '[' condition ']' | (first | last) '(' variable ')' '[' condition ']'
   *            | operand sign operand | aggregate sign constant                    see [[Operands]] and [[Aggregates]]
-  * clause    := PARTITION BY '[' names ']' … | WITHIN window | CONSUME BY word | LIMIT n
+  * clause    := PARTITION BY '[' names ']' … | WITHIN window | CONSUME BY word | LIMIT n | HAVING sql
   * window    := n EVENTS | n '[' name ']' | [INTERVAL] (n unit)+ | ':' name
+  * select    := [DISTINCT] [strategy] (COUNT(*) | NONE | [FLAT] item (',' item)*)
+  * item      := '*' | variable ['[' names ']'] [AS name] | sql AS name | variable '.' path
   * }}}
   */
 object Parser {
@@ -29,7 +31,9 @@ object Parser {
   val MaxDepth = 256
   val MaxAtoms = 4096
 
-  def parse(text: String): Query = {
+  def parse(text: String): Query = withPlaces(text)._1
+
+  private[ceql] def withPlaces(text: String): (Query, RecognizedQuery.Places) = {
     if (text.length > MaxLength)
       throw new CeqlException(
         text,
@@ -38,7 +42,8 @@ object Parser {
         "characters" -> text.length.toString,
         "most" -> MaxLength.toString
       )
-    new Parser(text).query()
+    val parser = new Parser(text)
+    (parser.query(), parser.places)
   }
 
   /** The microseconds of a length of time as WITHIN takes it: `5 minutes`. */
@@ -62,7 +67,8 @@ object Parser {
       "PARTITION",
       "WITHIN",
       "CONSUME",
-      "LIMIT"
+      "LIMIT",
+      "HAVING"
     )
 
   private[ceql] def isName(t: Token): Boolean =
@@ -101,7 +107,11 @@ object Parser {
   private val UnitWords = s"a unit of time (${UnitNames.mkString(", ")})"
 
   private val Operators = "an operator (; : ALL OR + :+ * ? {n,m} AS FILTER PART-BY)"
-  private val Clauses = Vector("PARTITION BY", "WITHIN", "CONSUME BY", "LIMIT")
+  private val Clauses = Vector("PARTITION BY", "WITHIN", "CONSUME BY", "LIMIT", "HAVING")
+
+  /** Words that go on with an expression after a name. */
+  private val Infix =
+    Set("IS", "IN", "LIKE", "ILIKE", "RLIKE", "REGEXP", "BETWEEN", "AND", "OR", "NOT", "DIV", "COLLATE")
 }
 
 final private class Parser(text: String) {
@@ -111,6 +121,9 @@ final private class Parser(text: String) {
   private var index = 0
   private var depth = 0
   private var atoms = 0
+
+  /** Where the parts of the query are that only its output depends on. */
+  private var places = RecognizedQuery.Places()
 
   private def token: Token = tokens(index)
   private def ahead(n: Int): Token = tokens(math.min(index + n, tokens.length - 1))
@@ -125,7 +138,29 @@ final private class Parser(text: String) {
     var query = Query(chosen, from, where)(text)
     val seen = mutable.Set.empty[String]
     while (token.kind != Token.End) query = clause(query, seen)
-    query
+    ofMatches(query)
+  }
+
+  /** The SQL over matches with the variables of the pattern. `start AS x` and `card AS x` are measures too. */
+  private def ofMatches(q: Query): Query = {
+    val bound = q.where.variables
+    def lastName(path: String): String = {
+      val end = Lexer.skipName(path)
+      if (end < path.length) lastName(path.drop(end + 1)) else Lexer.unquoted(path)
+    }
+    val columns = (Vector("start", "end") ++ q.partitionBy.map(n => lastName(n.value))).map(_.toLowerCase).toSet
+    def shown(s: SelectList.Shown): SelectList.Shown = s match {
+      case SelectList.Item(x, None, Some(as)) if !bound(x.value) && columns(x.value.toLowerCase) =>
+        SelectList.Measure(Printer.name(x.value), as)(x.offset)
+      case m: SelectList.Measure => m.copy(sql = MatchSql.quoted(m.sql, bound))(m.offset)
+      case other                 => other
+    }
+    val list = q.select.list match {
+      case SelectList.Columns(items, flat) => SelectList.Columns(items.map(shown), flat)
+      case other                           => other
+    }
+    val having = q.having.map(h => h.copy(sql = MatchSql.quoted(h.sql, bound))(h.offset))
+    q.copy(select = q.select.copy(list = list), having = having)(text)
   }
 
   /** A text that is nothing but a length of time. */
@@ -139,55 +174,130 @@ final private class Parser(text: String) {
   private def select(): Select = {
     var distinct = false
     var strategy: Option[Strategy] = None
+    var flat = false
     var going = true
     while (going) {
       if (!distinct && token.isWord("DISTINCT") && !endsItem(ahead(1))) { distinct = true; index += 1 }
-      else if (strategy.isEmpty && isStrategy(token) && !endsItem(ahead(1))) {
+      else if (strategy.isEmpty && isStrategy(token) && !isFunction && !endsItem(ahead(1))) {
         strategy = Some(Strategy.byWord(token.text.toUpperCase))
+        index += 1
+      } else if (!flat && token.isWord("FLAT") && !endsItem(ahead(1))) {
+        flat = true
+        places = places.copy(flat = Some(RecognizedQuery.Edit(token.start, ahead(1).start, "")))
         index += 1
       } else going = false
     }
-    if (token.kind == Token.Word && ahead(1).isSymbol("*"))
+    if (token.kind == Token.Word && ahead(1).isSymbol("*") && (ahead(2).isWord("FROM") || ahead(2).isSymbol(",")))
       expected(
         if (strategy.isEmpty) "a strategy (ALL, ANY, NEXT, LAST, MAX, STRICT) before '*'" else "'*' after the strategy",
         if (strategy.isEmpty) Strategy.byWord.keys.toVector.sorted :+ "DISTINCT" else Nil
       )
-    Select(strategy.getOrElse(Strategy.All), distinct, selectList())
+    Select(strategy.getOrElse(Strategy.All), distinct, selectList(flat))
   }
 
   private def isStrategy(t: Token) = t.kind == Token.Word && Strategy.byWord.contains(t.text.toUpperCase)
 
+  /** `MAX(…)` and `LAST(…)` are functions. */
+  private def isFunction = (token.isWord("MAX") || token.isWord("LAST")) && ahead(1).isSymbol("(")
+
   /** Is the word before `t` an item of the list (so a variable, whatever it is called)? */
-  private def endsItem(t: Token) = t.isSymbol(",") || t.isSymbol(">") || t.isWord("FROM") || t.kind == Token.Bracket
+  private def endsItem(t: Token) =
+    t.isSymbol(",") || t.isSymbol(">") || t.isSymbol(".") || t.isWord("FROM") || t.isWord("AS") ||
+      t.kind == Token.Bracket
 
-  private def selectList(): SelectList =
-    if (token.isSymbol("*")) { index += 1; SelectList.All }
-    else if (token.isWord("NONE") && ahead(1).isWord("FROM")) { index += 1; SelectList.NoVariables }
-    else if (token.isWord("COUNT") && ahead(1).isSymbol("(")) {
-      index += 2
-      symbol("*")
+  private def isCount = token.isWord("COUNT") && ahead(1).isSymbol("(") && ahead(2).isSymbol("*")
+
+  private def selectList(flat: Boolean): SelectList =
+    if (!flat && token.isWord("NONE") && ahead(1).isWord("FROM")) {
+      places = places.copy(items = Vector(RecognizedQuery.ItemPlace(token.start, token.end, token.end)))
+      index += 1
+      SelectList.NoVariables
+    } else if (!flat && isCount) {
+      val at = token.start
+      index += 3
       symbol(")")
+      if (token.isSymbol(",")) throw new CeqlException(text, at, "CER_SYNTAX.COUNT_BESIDE")
       SelectList.Count
-    } else
-      SelectList.Variables(listOf("*, NONE, COUNT(*), a strategy (ALL, ANY, NEXT, LAST, MAX, STRICT) or a variable") {
-        what =>
-          val variable = variableName(what)
-          if (token.isSymbol(".")) selectedColumn(variable)
-          SelectList.Item(variable, if (token.kind == Token.Bracket) Some(bracketNames()) else None)
-      })
+    } else {
+      val items = listOf(
+        if (flat) "a variable or '*' after FLAT"
+        else "*, NONE, COUNT(*), a strategy (ALL, ANY, NEXT, LAST, MAX, STRICT) or a variable"
+      )(shown)
+      val plain = items.collect { case i: SelectList.Item if i.name.isEmpty => i }
+      if (flat || plain.length < items.length && items != Vector(SelectList.Star)) SelectList.Columns(items, flat)
+      else if (plain.isEmpty) SelectList.All
+      else SelectList.Variables(plain)
+    }
 
-  /** `SELECT x.price` is written `SELECT x[price]`. */
-  private def selectedColumn(variable: Name): Nothing = {
-    val column = ahead(1)
-    if (isName(column))
-      throw new CeqlException(
-        text,
-        token.start,
-        "CER_SYNTAX.SELECT_COLUMN",
-        "variable" -> variable.value,
-        "column" -> text.substring(column.start, column.end)
+  private def shown(what: String): SelectList.Shown = {
+    val start = token.start
+    val (item, variableEnd) =
+      if (token.isSymbol("*")) {
+        index += 1
+        (SelectList.Star, tokens(index - 1).end)
+      } else if (isVariable) {
+        val variable = variableName(what)
+        val attributes = if (token.kind == Token.Bracket) Some(bracketNames()) else None
+        val end = tokens(index - 1).end
+        (SelectList.Item(variable, attributes, alias()), end)
+      } else (measure(what), start)
+    places = places.copy(items = places.items :+ RecognizedQuery.ItemPlace(start, variableEnd, tokens(index - 1).end))
+    item
+  }
+
+  private def alias(): Option[Name] =
+    if (token.isWord("AS")) { index += 1; Some(name("a name after AS")) }
+    else None
+
+  /** Is the next item a variable, and not an expression that begins with a name? */
+  private def isVariable: Boolean = isName(token) && !token.isWord("CASE") && {
+    val named = if (ahead(1).isSymbol(">") && isName(ahead(2))) 3 else 1
+    val next = ahead(if (ahead(named).kind == Token.Bracket) named + 1 else named)
+    next.isSymbol(",") || next.kind == Token.End || next.kind == Token.Word && !Infix(next.text.toUpperCase)
+  }
+
+  /** `sql AS name`, or `x.price`, whose name is that of the column. */
+  private def measure(what: String): SelectList.Measure = {
+    val first = token
+    val begins =
+      if (first.kind == Token.Word) isName(first) || first.isWord("NOT")
+      else if (first.kind == Token.Symbol) Set("(", "-", "~", "!", ":")(first.text)
+      else first.kind == Token.Number || first.kind == Token.Text || first.kind == Token.Quoted
+    if (!begins) expected(what, Nil)
+    if (isCount) throw new CeqlException(text, first.start, "CER_SYNTAX.COUNT_BESIDE")
+    val from = index
+    toEnd { t =>
+      t.isSymbol(",") || t.isWord("AS") || t.isWord("WHERE") || t.isWord("FROM") && !tokens(index - 1).isWord(
+        "DISTINCT"
       )
-    else expected("',' or FROM", Nil)
+    }
+    val written = tokens.slice(from, index)
+    if (written.last.isSymbol(".")) expected("a column after '.'", Nil)
+    val sql = text.substring(first.start, written.last.end)
+    val as = alias().orElse(columnOf(written)).getOrElse {
+      throw new CeqlException(text, first.start, "CER_SYNTAX.MEASURE_NAME", "sql" -> sql)
+    }
+    SelectList.Measure(MatchSql.of(sql, text, first.start), as)(first.start)
+  }
+
+  /** The last name of `x.a` or `S>R.a.b`. */
+  private def columnOf(written: Vector[Token]): Option[Name] = {
+    val path = if (written.length > 2 && written(1).isSymbol(">")) written.drop(2) else written
+    val alternates = path.zipWithIndex.forall { case (t, i) => if (i % 2 == 0) t.isName else t.isSymbol(".") }
+    if (alternates && path.length % 2 == 1 && path.length > 1) Some(Name(path.last.text)(path.last.start)) else None
+  }
+
+  /** Goes on to the first token outside of parentheses and braces that ends an expression. */
+  private def toEnd(ends: Token => Boolean): Unit = {
+    var open = Vector.empty[Token]
+    // After a dot, a word is the name of a column.
+    def inPath = tokens(index - 1).isSymbol(".") && tokens(index - 1).end == token.start
+    while (token.kind != Token.End && (open.nonEmpty || inPath || !ends(token) && !token.isSymbol(")"))) {
+      if (token.isSymbol("(") || token.isSymbol("{")) open :+= token
+      if ((token.isSymbol(")") || token.isSymbol("}")) && open.nonEmpty) open = open.init
+      index += 1
+    }
+    open.lastOption.foreach(t => throw new CeqlException(text, t.start, "CER_SYNTAX.UNCLOSED_SIGN", "sign" -> t.text))
   }
 
   // Formulas
@@ -420,6 +530,9 @@ final private class Parser(text: String) {
           throw new CeqlException(text, at.start, "CER_SYNTAX.LIMIT")
         case _ => query.copy(limit = Some(n))(text)
       }
+    } else if (start.isWord("HAVING")) {
+      once("HAVING")
+      query.copy(having = Some(having()))(text)
     } else {
       val open = Clauses.filterNot(seen)
       val operators = if (seen.isEmpty) s"$Operators, " else ""
@@ -427,6 +540,18 @@ final private class Parser(text: String) {
       val places = if (open.isEmpty) "" else open.mkString("", ", ", " or ")
       expected(s"$operators${places}the end of the query", words ++ open.map(_.takeWhile(_ != ' ')))
     }
+  }
+
+  private def having(): SqlCondition = {
+    val (word, first) = (tokens(index - 1), token)
+    toEnd(t => Clauses.exists(c => t.isWord(c.takeWhile(_ != ' '))))
+    if (token eq first) expected("a condition after HAVING", Nil)
+    val end = tokens(index - 1).end
+    val cut =
+      if (token.kind == Token.End) RecognizedQuery.Edit(tokens(tokens.indexOf(word) - 1).end, end, "")
+      else RecognizedQuery.Edit(word.start, token.start, "")
+    places = places.copy(having = Some(cut))
+    SqlCondition(MatchSql.of(text.substring(first.start, end), text, first.start))(first.start)
   }
 
   private def window(): Window =

@@ -16,7 +16,8 @@ object Printer {
       if (q.partitionBy.isEmpty) None else Some(s"PARTITION BY [${q.partitionBy.map(_.value).mkString(", ")}]"),
       q.within.map(w => s"WITHIN ${window(w)}"),
       if (q.consumeBy == Consume.None) None else Some(s"CONSUME BY ${q.consumeBy.word}"),
-      q.limit.map(n => s"LIMIT ${quantity(n)}")
+      q.limit.map(n => s"LIMIT ${quantity(n)}"),
+      q.having.map(h => s"HAVING ${h.sql}")
     )
     parts.flatten.mkString(" ")
   }
@@ -94,17 +95,23 @@ object Printer {
 
   private def select(s: Select): String = {
     val list = s.list match {
-      case SelectList.All              => "*"
-      case SelectList.NoVariables      => "NONE"
-      case SelectList.Count            => "COUNT(*)"
-      case SelectList.Variables(items) =>
-        items
-          .map(i => variable(i.variable.value) + i.attributes.fold("")(_.map(_.value).mkString("[", ", ", "]")))
-          .mkString(", ")
+      case SelectList.All                  => "*"
+      case SelectList.NoVariables          => "NONE"
+      case SelectList.Count                => "COUNT(*)"
+      case SelectList.Variables(items)     => items.map(shown).mkString(", ")
+      case SelectList.Columns(items, flat) => (if (flat) "FLAT " else "") + items.map(shown).mkString(", ")
     }
     val distinct = if (s.distinct) "DISTINCT " else ""
     val strategy = if (s.strategy == Strategy.All) "" else s.strategy.word + " "
     distinct + strategy + list
+  }
+
+  private def shown(s: SelectList.Shown): String = s match {
+    case SelectList.Star                       => "*"
+    case SelectList.Measure(sql, as)           => s"$sql AS ${name(as.value)}"
+    case SelectList.Item(x, attributes, other) =>
+      variable(x.value) + attributes.fold("")(_.map(_.value).mkString("[", ", ", "]")) +
+        other.fold("")(as => s" AS ${name(as.value)}")
   }
 
   private def window(w: Window): String = w match {
@@ -134,7 +141,7 @@ object Printer {
     case Quantity.Parameter(n) => ":" + name(n.value)
   }
 
-  private def variable(x: String): String = Ends.of(x) match {
+  private[ceql] def variable(x: String): String = Ends.of(x) match {
     case Some((end, of)) => Ends.name(end, variable(of))
     case None            => x.split(">", 2).map(name).mkString(">")
   }
@@ -145,5 +152,20 @@ object Printer {
 
   /** Words that are read as something else in some places only. */
   private val Quote = Parser.Reserved ++
-    Set("DISTINCT", "ANY", "NEXT", "LAST", "MAX", "STRICT", "NONE", "COUNT", "BY", "EVENTS", "EVENT", "PART")
+    Set(
+      "DISTINCT",
+      "ANY",
+      "NEXT",
+      "LAST",
+      "MAX",
+      "STRICT",
+      "NONE",
+      "COUNT",
+      "BY",
+      "EVENTS",
+      "EVENT",
+      "PART",
+      "FLAT",
+      "CASE"
+    )
 }

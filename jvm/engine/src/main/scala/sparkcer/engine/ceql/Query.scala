@@ -8,14 +8,21 @@ final case class Query(
     partitionBy: Vector[Name] = Vector.empty,
     within: Option[Window] = None,
     consumeBy: Consume = Consume.None,
-    limit: Option[Quantity] = None
+    limit: Option[Quantity] = None,
+    having: Option[SqlCondition] = None
 )(val text: String)
 
 /** A name with its place in the text. Two names are equal when they spell the same. */
 final case class Name(value: String)(val offset: Int)
 
 /** SELECT: the strategy, and what of a match is shown. */
-final case class Select(strategy: Strategy, distinct: Boolean, list: SelectList)
+final case class Select(strategy: Strategy, distinct: Boolean, list: SelectList) {
+
+  def measures: Vector[SelectList.Measure] = list match {
+    case SelectList.Columns(items, _) => items.collect { case m: SelectList.Measure => m }
+    case _                            => Vector.empty
+  }
+}
 
 sealed trait SelectList
 object SelectList {
@@ -31,8 +38,24 @@ object SelectList {
 
   final case class Variables(items: Vector[Item]) extends SelectList
 
-  /** `x`, or `x[a, b]` with the attributes to show. */
-  final case class Item(variable: Name, attributes: Option[Vector[Name]])
+  /** A list that has more than variables: measures, other names for variables, `*` beside them, or the word FLAT.
+    *
+    * @param flat
+    *   whether a variable that binds at most one event is shown as a column for each of its columns
+    */
+  final case class Columns(items: Vector[Shown], flat: Boolean) extends SelectList
+
+  /** What stands between two commas. */
+  sealed trait Shown
+
+  /** `*` in a list. */
+  case object Star extends Shown
+
+  /** `x`, or `x[a, b]` with the attributes to show, perhaps under another name. */
+  final case class Item(variable: Name, attributes: Option[Vector[Name]], name: Option[Name] = None) extends Shown
+
+  /** `sum(x.price) AS total`: Spark SQL over a match. */
+  final case class Measure(sql: String, name: Name)(val offset: Int) extends Shown
 }
 
 sealed abstract class Strategy(val word: String)
@@ -90,8 +113,8 @@ object Window {
   final case class Length(parameter: Name) extends Window
 }
 
-/** A Spark SQL boolean expression over one event's columns, from between brackets. CEQL's own forms (`IN {1..5}`,
-  * `IN RANGE(l, h)`) are already written in SQL in `sql`; equal SQL is the same condition.
+/** A Spark SQL boolean expression over one event's columns, from between brackets, or over a match, from HAVING. CEQL's
+  * own forms (`IN {1..5}`, `IN RANGE(l, h)`) are already written in SQL in `sql`; equal SQL is the same condition.
   */
 final case class SqlCondition(sql: String)(val offset: Int)
 

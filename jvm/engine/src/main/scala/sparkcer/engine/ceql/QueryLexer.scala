@@ -29,11 +29,12 @@ final private[ceql] class QueryLexer(text: String) extends Lexer(text) {
 
   protected def isRaw(from: Int): Boolean = false
 
+  /** Patterns do not have all of these signs, but the SQL of measures and HAVING does. */
   protected def symbol(from: Int): (Token.Kind, Int) = {
     val two = text.substring(from, math.min(from + 2, text.length))
     if (text(from) == '[') (Token.Bracket, bracketEnd(from))
     else if (QueryLexer.Double(two)) (Token.Symbol, from + 2)
-    else if ("();:,+*?{}>.=<-/%".indexOf(text(from).toInt) >= 0) (Token.Symbol, from + 1)
+    else if ("();:,+*?{}>.=<-/%|&^~!".indexOf(text(from).toInt) >= 0) (Token.Symbol, from + 1)
     else fail(from, "CER_SYNTAX.UNKNOWN_CHARACTER", "character" -> text(from).toString)
   }
 

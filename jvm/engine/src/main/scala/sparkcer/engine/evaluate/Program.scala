@@ -6,8 +6,18 @@ import sparkcer.engine.compare.{Access, AccessPlan, Machine, Numbering}
 
 /** A compiled query: the conditions on events, the automaton, and the columns of the output. It is immutable and shared
   * by all evaluators.
+  *
+  * @param columns
+  *   the selected variables
+  * @param shown
+  *   what the output has of them, in order
   */
-final class Program private (val query: Query, val cea: Cea, val columns: Vector[Program.Column]) {
+final class Program private (
+    val query: Query,
+    val cea: Cea,
+    val columns: Vector[Program.Column],
+    val shown: Vector[Program.Shown]
+) {
 
   val strategy: Strategy = query.select.strategy
   val counts: Boolean = query.select.list == SelectList.Count
@@ -77,12 +87,23 @@ final class Program private (val query: Query, val cea: Cea, val columns: Vector
 
 object Program {
 
-  /** One variable in the output.
+  /** One selected variable.
     *
     * @param attributes
-    *   the columns to show, None for all
+    *   the columns that are shown of its events, None for all
     */
   final case class Column(variable: String, multiplicity: Multiplicity, attributes: Option[Vector[Name]])
+
+  /** A column of the output, or, of a variable that is shown flat, several. */
+  sealed trait Shown
+
+  /** @param attributes
+    *   the columns to show, None for all
+    */
+  final case class ShownVariable(column: Column, name: String, attributes: Option[Vector[Name]], flat: Boolean)
+      extends Shown
+
+  final case class ShownMeasure(measure: SelectList.Measure) extends Shown
 
   /** @param quantities
     *   the values of the parameters in LIMIT and WITHIN
@@ -91,28 +112,13 @@ object Program {
     compile(Parameters.bind(Parser.parse(text), quantities))
 
   def compile(query: Query): Program = {
-    val bound = query.where.variables
-    val items = query.select.list match {
-      case SelectList.All             => starred(query.where).map(x => (x, None))
-      case SelectList.Variables(list) =>
-        list.map { i =>
-          if (!bound(i.variable.value)) {
-            val names = bound.toVector.sorted
-            throw new CeqlException(
-              query.text,
-              i.variable.offset,
-              "CER_UNKNOWN_VARIABLE.SELECT",
-              "name" -> i.variable.value,
-              "variables" -> CeqlException.list(names),
-              "suggestion" -> CeqlException.suggestion(i.variable.value, names)
-            )
-          }
-          (i.variable.value, i.attributes)
-        }
-      // COUNT(*) counts the matches of SELECT *.
-      case SelectList.Count       => starred(query.where).map(x => (x, None))
-      case SelectList.NoVariables => Vector.empty
+    val items: Vector[SelectList.Shown] = query.select.list match {
+      case SelectList.Variables(items)               => items
+      case SelectList.Columns(items, _)              => items
+      case SelectList.All                            => Vector(SelectList.Star)
+      case SelectList.Count | SelectList.NoVariables => Vector.empty
     }
+    checkVariables(query, items.collect { case i: SelectList.Item => i.variable })
     checkStreams(query)
     // The numbers of the pattern decide how large the automaton is; those of WITHIN and LIMIT do not matter here.
     Parameters.quantities(query.copy(within = None, limit = None)(query.text)).headOption.foreach { p =>
@@ -120,21 +126,52 @@ object Program {
     }
     if (query.where.nullable)
       throw new CeqlException(query.text, Formula.offset(query.where), "CER_EMPTY_PATTERN")
-    val cea = Compiler.compile(query.where, items.map(_._1).toSet, query.text)
-    val columns = items.map { case (x, attributes) => Column(x, cea.multiplicity(x), attributes) }
-    new Program(query, cea, if (query.select.list == SelectList.Count) Vector.empty else columns)
+    val selected = SelectedVariables(query)
+    val cea = Compiler.compile(query.where, selected.toSet, query.text)
+    if (query.select.list == SelectList.Count) new Program(query, cea, Vector.empty, Vector.empty)
+    else {
+      val starred = SelectedVariables.starred(query.where)
+      def attributes(variable: String): Option[Vector[Name]] = {
+        val whole = items.exists {
+          case SelectList.Star          => starred.contains(variable)
+          case SelectList.Item(x, a, _) => x.value == variable && a.isEmpty
+          case _: SelectList.Measure    => false
+        }
+        if (whole) None
+        else Some(items.collect { case SelectList.Item(x, Some(a), _) if x.value == variable => a }.flatten)
+      }
+      val columns = selected.map(x => Column(x, cea.multiplicity(x), attributes(x)))
+      def shown(x: String, name: String, attributes: Option[Vector[Name]]) = {
+        val column = columns.find(_.variable == x).get
+        ShownVariable(column, name, attributes, isFlat(query) && column.multiplicity.atMostOne)
+      }
+      val output = items.flatMap {
+        case SelectList.Star             => starred.map(x => shown(x, x, None))
+        case SelectList.Item(x, a, as)   => Vector(shown(x.value, as.getOrElse(x).value, a))
+        case measure: SelectList.Measure => Vector(ShownMeasure(measure))
+      }
+      new Program(query, cea, columns, output)
+    }
   }
 
-  /** `*`: every AS variable, and every event type that occurs outside any AS, in order of appearance. */
-  private def starred(f: Formula): Vector[String] = {
-    def walk(f: Formula, inAs: Boolean): Vector[String] = f match {
-      case a: Formula.Atom             => if (inAs) Vector.empty else Vector(a.variable)
-      case Formula.As(body, x)         => x.value +: walk(body, inAs = true)
-      case Formula.Not(_)              => Vector.empty
-      case Formula.Project(body, kept) => walk(body, inAs).filter(kept)
-      case other                       => other.children.flatMap(walk(_, inAs))
+  private def isFlat(query: Query) = query.select.list match {
+    case SelectList.Columns(_, flat) => flat
+    case _                           => false
+  }
+
+  private def checkVariables(query: Query, listed: Vector[Name]): Unit = {
+    val bound = query.where.variables
+    listed.find(x => !bound(x.value)).foreach { x =>
+      val names = bound.toVector.sorted
+      throw new CeqlException(
+        query.text,
+        x.offset,
+        "CER_UNKNOWN_VARIABLE.SELECT",
+        "name" -> x.value,
+        "variables" -> CeqlException.list(names),
+        "suggestion" -> CeqlException.suggestion(x.value, names)
+      )
     }
-    walk(f, inAs = false).distinct
   }
 
   private def checkStreams(query: Query): Unit = {

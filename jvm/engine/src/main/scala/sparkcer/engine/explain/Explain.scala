@@ -48,13 +48,27 @@ object Explain {
     s"${Printer.print(not)} asks for one event that is $is; it does not mean that no $none comes."
   }
 
-  private def output(p: Program): Vector[String] =
-    if (p.counts) Vector("the number of matches that an event closes")
-    else if (p.columns.isEmpty) Vector("the interval alone")
-    else
-      p.columns.map(c =>
-        s"${c.variable}: ${if (c.multiplicity.atMostOne) s"${c.multiplicity} event" else "many events, as an array"}"
-      )
+  private def output(p: Program): Vector[String] = {
+    val hidden = SelectedVariables.hidden(p.query)
+    val columns =
+      if (p.counts) Vector("the number of matches that an event closes")
+      else if (p.shown.isEmpty) Vector("the interval alone")
+      else p.shown.map(shown)
+    val named =
+      if (hidden.isEmpty) None
+      else Some(s"${hidden.mkString(", ")}: not shown, but matches with other events in it are other matches")
+    columns ++ named ++ p.query.having.map(h =>
+      s"HAVING ${h.sql}: asked of each ${if (p.counts) "row" else "match"}, last of all"
+    )
+  }
+
+  private def shown(s: Program.Shown): String = s match {
+    case Program.ShownMeasure(m)                 => s"${m.name.value}: ${m.sql}"
+    case Program.ShownVariable(c, name, _, flat) =>
+      val events = if (c.multiplicity.atMostOne) s"${c.multiplicity} event" else "many events, as an array"
+      val of = if (name == c.variable) "" else s" of ${c.variable}"
+      if (flat) s"${name}_…: each column of $events$of" else s"$name: $events$of"
+  }
 
   private def automaton(a: Cea): Vector[String] =
     s"${count(a.states, "state")}, ${count(a.transitions.length, "transition")}: from -> to, the event it takes / the variables that get it" +:

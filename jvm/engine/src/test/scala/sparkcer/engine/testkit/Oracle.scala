@@ -69,6 +69,7 @@ object Oracle {
       case SelectList.All | SelectList.Count => starred(query.where, inAs = false)
       case SelectList.NoVariables            => Set.empty
       case SelectList.Variables(items)       => items.map(_.variable.value).toSet
+      case _: SelectList.Columns             => SelectedVariables(query).toSet
     }
   }
 

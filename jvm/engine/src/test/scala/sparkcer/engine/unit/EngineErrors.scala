@@ -70,6 +70,13 @@ object EngineErrors {
       10,
       "the comparison has no variable. Compare columns of events, such as x.price > y.price."
     ),
+    query(
+      "CER_SYNTAX.COUNT_BESIDE",
+      "SELECT x, COUNT(*) FROM S WHERE A AS x",
+      11,
+      "COUNT(*) counts matches instead of listing them, so it is alone in SELECT. " +
+        "To count the events of a variable, write count(x)."
+    ),
     formula("CER_SYNTAX.EMPTY_CONDITION", "A FILTER A[ ]", 11, "the condition is empty."),
     formula("CER_SYNTAX.EMPTY_NAME", "``", 1, "a name in backticks needs at least one character."),
     query(
@@ -92,6 +99,12 @@ object EngineErrors {
       "expected a variable name after AS, found 'select'. To use 'select' as a name, put it in backticks."
     ),
     formula("CER_SYNTAX.LIMIT", "A LIMIT 0", 9, "LIMIT takes a whole number, 1 or more."),
+    query(
+      "CER_SYNTAX.MEASURE_NAME",
+      "SELECT x, x.price * 2 FROM S WHERE A AS x",
+      11,
+      "'x.price * 2' needs a name. Add AS and a name after it."
+    ),
     formula(
       "CER_SYNTAX.PART_BY_LEAVES_OUT",
       "A AS x ; B PART-BY [x.id]",
@@ -121,12 +134,6 @@ object EngineErrors {
       "A FILTER A[p IN {..}]",
       17,
       "a range needs a bound, such as {1..5}, {1..} or {..5}."
-    ),
-    query(
-      "CER_SYNTAX.SELECT_COLUMN",
-      "SELECT x.amount FROM S WHERE A AS x",
-      9,
-      "the columns of a variable are in brackets. Write x[amount]."
     ),
     formula("CER_SYNTAX.TWICE", "A LIMIT 1 LIMIT 2", 11, "LIMIT is given twice."),
     formula("CER_SYNTAX.UNCLOSED_BACKTICK", "`A", 1, "the backtick opened here is never closed."),

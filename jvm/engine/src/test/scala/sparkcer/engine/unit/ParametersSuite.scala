@@ -36,6 +36,14 @@ class ParametersSuite extends munit.FunSuite {
     assertEquals(Parameters.conditions(query).map(_.sql), Vector("q = :b", "p < 1", "p > :a"))
   }
 
+  test("SQL over matches is that of measures and HAVING") {
+    val text = "SELECT A, sum(A.p) + :a AS s FROM S WHERE A FILTER A[p > :c] HAVING s > :b"
+    val query = Parser.parse(text)
+    val expected = Vector(("sum(A.p) + :a", text.indexOf("sum")), ("s > :b", text.indexOf("s > :b")))
+    assertEquals(Parameters.ofMatches(query), expected)
+    assertEquals(Parameters.conditions(query).map(_.sql), Vector("p > :c"))
+  }
+
   private def refused(clauses: String, values: (String, BigDecimal)*): String =
     intercept[CeqlException](bound(clauses, values: _*)).problem
 

@@ -17,7 +17,7 @@ class ParserErrorSuite extends munit.FunSuite {
   }
 
   private val operators = "an operator (; : ALL OR + :+ * ? {n,m} AS FILTER PART-BY)"
-  private val clauses = "PARTITION BY, WITHIN, CONSUME BY, LIMIT or the end of the query"
+  private val clauses = "PARTITION BY, WITHIN, CONSUME BY, LIMIT, HAVING or the end of the query"
 
   /** What follows WHERE. */
   private def formula(text: String, column: Int, problem: String)(implicit loc: munit.Location): Unit = {
@@ -45,7 +45,11 @@ class ParserErrorSuite extends munit.FunSuite {
   }
 
   test("after the first clause only clauses that are left are expected") {
-    formula("A LIMIT 1 foo", 11, "expected PARTITION BY, WITHIN, CONSUME BY or the end of the query, found 'foo'.")
+    formula(
+      "A LIMIT 1 foo",
+      11,
+      "expected PARTITION BY, WITHIN, CONSUME BY, HAVING or the end of the query, found 'foo'."
+    )
     formula("A WITHIN 3 EVENTS WITHIN 4 EVENTS", 19, "WITHIN is given twice.")
   }
 
@@ -71,11 +75,11 @@ class ParserErrorSuite extends munit.FunSuite {
     formula("A ;;", 4, s"$operand, found ';'.")
     formula("A ; B ; ; -- end", 9, s"$operand, found ';'.")
     formula("A ; B ; FILTER A[p = 1]", 9, s"$operand, found 'FILTER'. To use 'FILTER' as a name, put it in backticks.")
-    formula("A LIMIT 1 ;;", 11, "expected PARTITION BY, WITHIN, CONSUME BY or the end of the query, found ';'.")
+    formula("A LIMIT 1 ;;", 11, "expected PARTITION BY, WITHIN, CONSUME BY, HAVING or the end of the query, found ';'.")
     formula(
       "A LIMIT 1 ; WITHIN 3 EVENTS",
       11,
-      "expected PARTITION BY, WITHIN, CONSUME BY or the end of the query, found ';'."
+      "expected PARTITION BY, WITHIN, CONSUME BY, HAVING or the end of the query, found ';'."
     )
     formula("A AS ;", 6, "expected a variable name after AS, found the end of the query.")
     formula("(A ; B ;", 1, "the parenthesis opened here is never closed.")
@@ -205,12 +209,45 @@ class ParserErrorSuite extends munit.FunSuite {
     )
   }
 
-  test("SELECT x.a") {
+  test("measures and HAVING") {
     def select(list: String, column: Int, problem: String) =
       refused(s"SELECT $list FROM S WHERE A AS x", (1, 7 + column), problem)
-    select("x.amount", 2, "the columns of a variable are in brackets. Write x[amount].")
-    select("A, x.`the amount`", 5, "the columns of a variable are in brackets. Write x[`the amount`].")
-    select("x.", 2, "expected ',' or FROM, found '.'.")
+    def unnamed(sql: String) = s"'$sql' needs a name. Add AS and a name after it."
+    select("x.", 4, "expected a column after '.', found 'FROM'. To use 'FROM' as a name, put it in backticks.")
+    select("last(x).ts", 1, unnamed("last(x).ts"))
+    select("x, sum(x.a) total", 4, unnamed("sum(x.a) total"))
+    select("1", 1, unnamed("1"))
+    select("x.a + (x.b AS c", 7, "the '(' opened here is never closed.")
+    select("x.a AS", 8, "expected a name after AS, found 'FROM'. To use 'FROM' as a name, put it in backticks.")
+    select("x AS b c", 8, "expected FROM, found 'c'.")
+    select("x.a AS b)", 9, "expected FROM, found ')'.")
+    select("FLAT NONE AS", 14, "expected a name after AS, found 'FROM'. To use 'FROM' as a name, put it in backticks.")
+    select("FLAT )", 6, "expected a variable or '*' after FLAT, found ')'.")
+    val beside = "COUNT(*) counts matches instead of listing them, so it is alone in SELECT. " +
+      "To count the events of a variable, write count(x)."
+    select("COUNT(*), x", 1, beside)
+    select("x, count( * ) AS n", 4, beside)
+    select("COUNT(*) AS n", 10, "expected FROM, found 'AS'.")
+    refused(
+      "SELECT z AS y FROM S WHERE A AS x PARTITION BY [k]",
+      (1, 8),
+      "SELECT names 'z', which is not a variable of the pattern. Its variables are A, x.",
+      "CER_UNKNOWN_VARIABLE"
+    )
+    formula("A HAVING", 9, "expected a condition after HAVING, found the end of the query.")
+    formula(
+      "A HAVING LIMIT 1",
+      10,
+      "expected a condition after HAVING, found 'LIMIT'. To use 'LIMIT' as a name, put it in backticks."
+    )
+    formula("A HAVING count(A > 1", 15, "the '(' opened here is never closed.")
+    formula(
+      "A HAVING count(A) > 1)",
+      22,
+      "expected PARTITION BY, WITHIN, CONSUME BY, LIMIT or the end of the query, found ')'."
+    )
+    formula("A HAVING true LIMIT 1 HAVING true", 23, "HAVING is given twice.")
+    formula("A HAVIN true", 3, s"expected $operators, $clauses, found 'HAVIN'. Did you mean 'HAVING'?")
   }
 
   test("PART-BY and ALL") {
@@ -268,7 +305,7 @@ class ParserErrorSuite extends munit.FunSuite {
     formula("A LIMIT 0", 9, "LIMIT takes a whole number, 1 or more.")
     formula("A LIMIT 1.5", 9, "LIMIT takes a whole number, 1 or more.")
     formula("A LIMIT x", 9, "expected a number after LIMIT, found 'x'.")
-    refused("SELECT COUNT(x) FROM S WHERE A", (1, 14), "expected '*', found 'x'.")
+    refused("SELECT COUNT(x) FROM S WHERE A", (1, 8), "'COUNT(x)' needs a name. Add AS and a name after it.")
     refused("SELECT x[a + 1] FROM S WHERE A AS x", (1, 10), "expected a column name, found 'a + 1'.")
   }
 

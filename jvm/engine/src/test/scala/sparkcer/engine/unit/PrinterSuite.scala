@@ -83,7 +83,10 @@ class PrinterSuite extends Properties {
     "first",
     "min",
     "sum",
-    "minutes"
+    "minutes",
+    "flat",
+    "having",
+    "case"
   )
 
   names.foreach { n =>
@@ -122,6 +125,20 @@ class PrinterSuite extends Properties {
       "(A+ AS x ; S>A AS y) FILTER min(x.a) > -1.5 AND max(x.a + 2 * x.b) <= :c AND count(S>A) < 2",
       "(A+ AS x ; B AS `y z`) FILTER first(x).a < `y z`.b AND last(x).a.b = first(`y z`).c AND last(S>A).p != last(x).p"
     ).foreach(where => roundTrip(Parser.parse(s"SELECT * FROM S WHERE $where")))
+  }
+
+  test("measures and HAVING") {
+    Vector(
+      "SELECT x, count(y) AS n, y.`a b`, x.a.b AS c FROM S WHERE A AS x ; B+ AS y HAVING n > 1 WITHIN 3 EVENTS",
+      "SELECT MAX FLAT *, max(x.a) AS `the most` FROM S WHERE A AS x",
+      "SELECT MAX(x.a) AS m, x AS other, x[a, b.c] AS narrow FROM S WHERE A AS x",
+      "SELECT CASE WHEN x.a = ',' THEN 1 ELSE x.b END AS c, x.a IS NOT DISTINCT FROM 2 AS d FROM S WHERE A AS x",
+      "SELECT S>A.p, count(S>A) AS n, `S>A`.q AS q FROM S WHERE S>A HAVING sum(S>A.p) > :least",
+      "SELECT start AS s, `my key` AS k FROM S WHERE A PARTITION BY [`my key`] LIMIT 3 HAVING end - start IN {1..5}",
+      "SELECT x.a /* why */ + 1 AS b -- because\n FROM S WHERE A AS x HAVING x.a -- so\n > 1",
+      "SELECT transform(collect(x.a), v -> v + 1) AS vs, x.m['k'] || 'z' AS z FROM S WHERE A+ AS x",
+      "SELECT COUNT(*) FROM S WHERE A HAVING matches > 3 AND end < 9"
+    ).foreach(text => roundTrip(Parser.parse(text)))
   }
 
   test("every operand") {

@@ -1,7 +1,7 @@
 package sparkcer.internal.batch
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
@@ -41,28 +41,60 @@ object Planning {
     */
   private object Unread extends Rule[LogicalPlan] {
     def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
-      case p @ Project(list, r @ Recognize(_, _, _, before, output, prepare: Prepare)) =>
-        val unread = output.indices.filterNot(i => p.references.contains(output(i))).toSet
-        if (unread == before) p
-        else {
-          val identified = !r.plan.schema.counts && !unread(0)
-          val child =
-            if (identified) prepare else narrowed(prepare, fieldsRead(list, r) ++ r.plan.query.comparisons.columns)
-          Project(list, r.copy(unread = unread, child = child))
-        }
+      case p @ Project(list, r: Recognize)                        => read(r, list).fold(p)(r => p.copy(child = r))
+      case p @ Project(list, f @ Filter(condition, r: Recognize)) =>
+        read(r, list :+ condition).fold(p)(r => p.copy(child = f.copy(child = r)))
+    }
+
+    /** The query if only these expressions read its matches; None if it is that already. */
+    private def read(r: Recognize, list: Seq[Expression]): Option[Recognize] = {
+      val references = AttributeSet.fromAttributeSets(list.map(_.references))
+      val unread = r.output.indices.filterNot(i => references.contains(r.output(i))).toSet
+      (r.child match { case p: Prepare if unread != r.unread => Some(p); case _ => None }).map { prepare =>
+        val identified = !r.plan.schema.counts && !unread(0)
+        val child =
+          if (identified) prepare else narrowed(prepare, fieldsRead(list, r) ++ r.plan.query.comparisons.columns)
+        r.copy(unread = unread, child = child)
+      }
     }
 
     /** The fields of events that a list of expressions over matches reads. */
     private def fieldsRead(list: Seq[Expression], r: Recognize): Set[Int] = {
       val variables = if (r.plan.schema.counts) Nil else r.output.drop(MatchWriter.Fixed)
       val events = AttributeSet(variables)
-      def of(e: Expression): Set[Int] = e match {
-        case GetStructField(a: Attribute, i, _) if events.contains(a)             => Set(i)
-        case GetArrayStructFields(a: Attribute, _, i, _, _) if events.contains(a) => Set(i)
-        case a: Attribute if events.contains(a)                                   => r.plan.schema.event.indices.toSet
-        case other                                                                => other.children.flatMap(of).toSet
+
+      /** @param elements
+        *   the arguments of lambda functions that are events
+        */
+      def of(e: Expression, elements: Set[ExprId]): Set[Int] = {
+        def isEvent(e: Expression): Boolean = e match {
+          case a: Attribute           => events.contains(a)
+          case v: NamedLambdaVariable => elements(v.exprId)
+          case GetArrayItem(a, _, _)  => isEvent(a)
+          case _                      => false
+        }
+        e match {
+          case GetStructField(one, i, _) if isEvent(one)             => indexes(one, elements) + i
+          case GetArrayStructFields(all, _, i, _, _) if isEvent(all) => Set(i)
+          case Size(all, _) if isEvent(all)                          => Set.empty
+          case IsNull(one) if isEvent(one)                           => indexes(one, elements)
+          case IsNotNull(one) if isEvent(one)                        => indexes(one, elements)
+          // The values of these come from their functions alone. A filter, for one, returns whole events.
+          case ArrayTransform(all, f: LambdaFunction) if isEvent(all) =>
+            of(f.function, elements ++ f.arguments.headOption.map(_.exprId))
+          case ArrayAggregate(all, zero, merge: LambdaFunction, finish) if isEvent(all) =>
+            of(zero, elements) ++ of(finish, elements) ++ of(merge.function, elements + merge.arguments(1).exprId)
+          case one if isEvent(one) => r.plan.schema.event.indices.toSet
+          case other               => other.children.flatMap(of(_, elements)).toSet
+        }
       }
-      list.flatMap(of).toSet
+
+      /** What the place of an event in an array reads. */
+      def indexes(one: Expression, elements: Set[ExprId]): Set[Int] = one match {
+        case GetArrayItem(_, i, _) => of(i, elements)
+        case _                     => Set.empty
+      }
+      list.flatMap(of(_, Set.empty)).toSet
     }
 
     private def narrowed(p: Prepare, read: Set[Int]): Prepare = {

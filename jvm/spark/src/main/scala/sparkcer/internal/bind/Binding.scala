@@ -15,6 +15,7 @@ import sparkcer.TypeColumn
 import sparkcer.engine.automaton.EventCondition
 import sparkcer.engine.ceql.{CeqlException, Name, Parser, Quantity, Query, SqlCondition, Window}
 import sparkcer.engine.evaluate.Program
+import sparkcer.internal.output.MatchSchema
 
 /** A query bound to the columns of a DataFrame: every name is found and every type is checked. Errors have the place in
   * the query.
@@ -61,26 +62,36 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     case other => throw new IllegalStateException(s"$other is no window of time")
   }
 
-  private val between = new ComparisonBinding(this)
-
-  /** The columns that are kept of an event: those that the output shows, and those that are compared with columns of
-    * other events.
-    */
-  val kept: StructType = {
-    val all = program.columns.exists(_.attributes.isEmpty) || options.lateRows
-    val names = program.columns.flatMap(_.attributes.getOrElse(Vector.empty)).map(a => column(a, "SELECT").name)
-    StructType(schema.filter(f => all || names.contains(f.name) || between.columns(f.name)))
-  }
-
-  val comparisons: BoundComparisons = between.over(kept)
-
-  /** The columns of one variable: those that `SELECT x[a, b]` names, in that order. */
-  def attributes(c: Program.Column): Option[Vector[StructField]] = c.attributes.map(_.map(column(_, "SELECT")))
-
   /** The type column. Without one, the type of an event is the name of its input in FROM. */
   val typeColumn: Option[StructField] = Types.column(query, options.eventType).flatMap { name =>
     val there = schema.find(f => same(f.name, name))
     if (options.eventType == TypeColumn.Default) there else there.orElse(Some(option(name, "type")))
+  }
+
+  private val between = new ComparisonBinding(this)
+
+  /** The measures and HAVING. */
+  val measures = new MeasureBinding(this)
+
+  /** The columns that are kept of an event: those that the output shows, those that measures and HAVING read, and those
+    * that are compared with columns of other events.
+    */
+  val kept: StructType = {
+    val all = program.columns.exists(_.attributes.isEmpty) || options.lateRows
+    val names = program.columns.flatMap(_.attributes.getOrElse(Vector.empty)).map(attribute(_).column)
+    StructType(
+      schema.filter(f => all || names.contains(f.name) || measures.columns(f.name) || between.columns(f.name))
+    )
+  }
+
+  val comparisons: BoundComparisons = between.over(kept)
+
+  val matchSchema: MatchSchema = MatchSchema(StructType(keys), time.dataType, kept, program.columns, program.counts)
+
+  /** A column of an event that SELECT shows, or a field of one: `a` or `a.b` of `x[a, a.b]`. */
+  private[sparkcer] def attribute(n: Name): ShownAttribute = {
+    val names = path(n).map(_.name)
+    ShownAttribute(names.head, names.tail, names.last)
   }
 
   /** The type column by the rule of format 1 of the state: a column `type` wherever there was one. */
@@ -120,6 +131,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   checkStreams()
   checkNames()
+  measures.check()
   // Of several inputs, this is asked before they are merged.
   if (stream.isEmpty)
     Types.mustBePossible(query, Vector(Input(query.from.head.value, schema, typeColumn.isDefined)))
@@ -151,7 +163,8 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     parsed.foreach {
       case a: UnresolvedAttribute if !schema.exists(f => same(f.name, a.nameParts.head)) =>
         unknown(a.nameParts.head, place(a.nameParts.head, p.offset))
-      case _ => ()
+      case AggregateCall(_) => aggregateIn(p)
+      case _                => ()
     }
     val resolved =
       try Columns.resolve(df, Columns.column(params.bind(parsed)))
@@ -159,9 +172,13 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
         case e: AnalysisException =>
           fail(p.offset, "CER_TYPE_MISMATCH.CONDITION", "condition" -> p.sql, "reason" -> firstLine(e))
       }
+    if (resolved.exists(_.isInstanceOf[AggregateFunction])) aggregateIn(p)
     refusal(resolved).foreach(fail(p.offset, "CER_UNSUPPORTED.CONDITION", "sql" -> p.sql, _))
     mustBeBoolean(resolved, p.sql, p.offset)
   }
+
+  private def aggregateIn(p: SqlCondition): Nothing =
+    fail(p.offset, "CER_UNSUPPORTED.AGGREGATE_IN_CONDITION", "sql" -> p.sql)
 
   private[sparkcer] def mustBeBoolean(e: Expression, sql: String, offset: Int): Unit =
     if (e.dataType != BooleanType)
@@ -217,10 +234,17 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   /** A column of PARTITION BY, which may be a field of a struct, and is then called as the field. */
   private def key(n: Name): (StructField, Column) = {
+    val fields = path(n)
+    (fields.last, fields.tail.foldLeft(columnOf(fields.head))((column, f) => column.getField(f.name)))
+  }
+
+  /** A column, and the fields in it that a name leads through. */
+  private def path(n: Name): Vector[StructField] = {
     val path = ColumnPath(n)
     val names = if (found(path.whole).isDefined) Vector(path.whole) else path.parts
     val first = found(names.head).getOrElse(unknown(names.head, n.offset))
-    names.tail.foldLeft((first, columnOf(first))) { case ((in, column), name) =>
+    names.tail.foldLeft(Vector(first)) { (above, name) =>
+      val in = above.last
       val fields = in.dataType match {
         case s: StructType => s
         case _             => fail(n.offset, "CER_TYPE_MISMATCH.NOT_A_STRUCT", typed(in) :+ ("name" -> name): _*)
@@ -229,7 +253,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
         val own = "column" -> in.name
         fail(n.offset, "CER_UNKNOWN_COLUMN.FIELD", own +: among(name, "fields", fields.fieldNames): _*)
       }
-      (field.copy(nullable = in.nullable || field.nullable), column.getField(field.name))
+      above :+ field.copy(nullable = in.nullable || field.nullable)
     }
   }
 
@@ -261,17 +285,32 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
       fail(query.from(1).offset, "CER_SEVERAL_STREAMS", "inputs" -> inputs.mkString(", "))
     }
 
-  /** Fails if two columns of the output have the same name, as the session compares names. */
+  /** Fails if two columns have the same name, as the session compares names: of a match row, or of the output. */
   private def checkNames(): Unit = {
-    val fixed = if (program.counts) Vector("end", "matches") else Vector("match_id", "start", "end")
-    val names =
-      fixed ++ (if (options.lateRows) Vector("late") else Vector.empty) ++ keys.map(_.name) ++ program.columns.map(
-        _.variable
-      )
-    names.map(n => names.filter(same(_, n))).find(_.length > 1).foreach { twice =>
-      val isVariable = program.columns.exists(c => same(c.variable, twice.head))
+    val fixed = (if (program.counts) Vector("end", "matches") else Vector("match_id", "start", "end")) ++
+      (if (options.lateRows) Vector("late") else Vector.empty)
+    def twice(names: Vector[String]) = names.find(n => names.count(same(_, n)) > 1)
+    def refuse(names: Vector[String]): Unit = twice(names).foreach { n =>
+      val all = names.filter(same(_, n)).distinct
+      val isVariable = program.columns.exists(c => same(c.variable, n))
       val key = if (isVariable) "CER_NAME_COLLISION.OUTPUT" else "CER_NAME_COLLISION.OUTPUT_KEY"
-      throw new CerException(key, "names" -> twice.distinct.mkString("'", "' and '", "'"))
+      throw new CerException(key, "names" -> all.mkString("'", "' and '", "'"))
+    }
+    val shown = program.shown.flatMap {
+      case v: Program.ShownVariable =>
+        val fields = v.attributes.map(_.map(attribute))
+        fields.filter(_.exists(_.fields.nonEmpty)).flatMap(all => twice(all.map(_.name))).foreach { n =>
+          fail(v.attributes.get.head.offset, "CER_NAME_COLLISION.FIELDS", "name" -> n)
+        }
+        if (v.flat) fields.fold(kept.fieldNames.toVector)(_.map(_.name)).map(f => s"${v.name}_$f") else Vector(v.name)
+      case _: Program.ShownMeasure => Vector.empty
+    }
+    val others = fixed ++ keys.map(_.name) ++ shown
+    refuse(others)
+    refuse(fixed ++ program.columns.map(_.variable))
+    query.select.measures.zipWithIndex.foreach { case (m, i) =>
+      if ((others ++ query.select.measures.take(i).map(_.name.value)).exists(same(_, m.name.value)))
+        fail(m.name.offset, "CER_NAME_COLLISION.MEASURE", "name" -> m.name.value)
     }
   }
 
@@ -300,6 +339,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   def columnOf(f: StructField): Column = df(quoted(f.name))
 }
+
+/** A column of an event that SELECT shows, with the path to a field of it, under the last name. */
+final private[sparkcer] case class ShownAttribute(column: String, fields: Vector[String], name: String)
 
 private[sparkcer] object Binding {
 

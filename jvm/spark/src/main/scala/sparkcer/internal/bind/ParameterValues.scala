@@ -15,7 +15,11 @@ import sparkcer.engine.ceql.{CeqlException, Name, Parameters => Places, Parser, 
 
 /** The values of a query's `:name` parameters, as typed literals. A value is never inserted into text that is parsed.
   */
-final class ParameterValues private (values: Map[String, Literal], val quantities: Map[String, BigDecimal]) {
+final class ParameterValues private (
+    values: Map[String, Literal],
+    val quantities: Map[String, BigDecimal],
+    ofOutput: Set[String]
+) {
 
   /** Replaces the parameters of an expression by their values. In the list of IN, an array stands for its elements. */
   def bind(e: Expression): Expression = e.transform {
@@ -29,7 +33,13 @@ final class ParameterValues private (values: Map[String, Literal], val quantitie
   }
 
   /** All parameters with their values, as text. */
-  val text: String = values.toVector.sortBy(_._1).map { case (name, v) => s":$name = ${v.sql}" }.mkString(", ")
+  val text: String = shown(values)
+
+  /** The same without those that only measures and HAVING have. */
+  val recognized: String = shown(values -- ofOutput)
+
+  private def shown(some: Map[String, Literal]) =
+    some.toVector.sortBy(_._1).map { case (name, v) => s":$name = ${v.sql}" }.mkString(", ")
 }
 
 object ParameterValues {
@@ -38,27 +48,31 @@ object ParameterValues {
     *   values as [[org.apache.spark.sql.functions.lit]] takes them, sequences and sets of them, or literal columns
     */
   def apply(df: DataFrame, query: Query, supplied: Map[String, Any]): ParameterValues = {
+    def in(e: Expression, offset: Int) =
+      e.collect { case NamedParameter(name) => name }.distinct.map { n =>
+        Name(n)(math.max(offset, query.text.indexOf(s":$n", offset)))
+      }
     val numbers = Places.quantities(query)
     val lengths = Places.lengths(query)
-    val conditions = Places.conditions(query).flatMap(p => parsed(df, p.sql).map(p -> _))
-    val inConditions = for {
-      (p, e) <- conditions
-      name <- e.collect { case NamedParameter(name) => name }.distinct
-    } yield Name(name)(math.max(p.offset, query.text.indexOf(s":$name", p.offset)))
-    val places = numbers ++ lengths ++ inConditions
+    val conditions = Places.conditions(query).flatMap(p => parsed(df, p.sql).map(p.offset -> _))
+    val ofMatches = Places.ofMatches(query).flatMap { case (sql, offset) => parsed(df, sql).map(offset -> _) }
+    val inConditions = conditions.flatMap { case (offset, e) => in(e, offset) }
+    val inMatches = ofMatches.flatMap { case (offset, e) => in(e, offset) }
+    val recognized = numbers ++ lengths ++ inConditions
+    val places = recognized ++ inMatches
     places.find(p => !supplied.contains(p.value)).foreach(missing(query, _, supplied.keySet -- places.map(_.value)))
     supplied.keys.toVector.sorted.find(n => !places.exists(_.value == n)).foreach(unused(_, places))
     val values = supplied.map { case (name, v) => name -> literal(df, name, v) }
-    val listed = conditions.flatMap(_._2.collect { case In(_, list) => list }.flatten).toSet
-    inConditions
+    val listed = (conditions ++ ofMatches).flatMap(_._2.collect { case In(_, list) => list }.flatten).toSet
+    (inConditions ++ inMatches)
       .filter(p => listed(NamedParameter(p.value)) && elements(values(p.value)).exists(_.exists(_.value == null)))
       .foreach(p => throw new CeqlException(query.text, p.offset, "CER_PARAMETER.NULL_IN_LIST", "name" -> p.value))
     val quantities = numbers.map(p => p.value -> number(query, p, values(p.value))) ++
       lengths.map(p => p.value -> BigDecimal(micros(query, p, values(p.value))))
-    new ParameterValues(values, quantities.toMap)
+    new ParameterValues(values, quantities.toMap, values.keySet -- recognized.map(_.value))
   }
 
-  /** A condition, unless Spark cannot parse it, which [[Binding]] reports. */
+  /** An SQL text, unless Spark cannot parse it, which [[Binding]] reports. */
   private def parsed(df: DataFrame, sql: String): Option[Expression] =
     try Some(Columns.parse(df, sql))
     catch { case _: AnalysisException => None }

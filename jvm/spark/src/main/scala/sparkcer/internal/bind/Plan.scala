@@ -5,9 +5,9 @@ import java.util.UUID
 import org.apache.spark.sql.catalyst.expressions.XXH64
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.cerbridge.Plans
-import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
+import sparkcer.engine.ceql.RecognizedQuery
 import sparkcer.engine.evaluate.Program
 import sparkcer.internal.output.MatchSchema
 import sparkcer.internal.stream.{FirstFormat, LogAbout}
@@ -39,12 +39,13 @@ final case class Plan(
     )
 }
 
-/** The text of a query with all that the call adds to it.
+/** The text of a query with all that the call adds to it. Measures and HAVING are not part of it, see
+  * [[sparkcer.engine.ceql.RecognizedQuery]].
   *
   * @param quantities
   *   the values of the parameters in LIMIT and WITHIN
   * @param parameters
-  *   the values of all parameters, as text
+  *   the values of its parameters, as text
   */
 final case class PlannedQuery(
     text: String,
@@ -125,8 +126,8 @@ object Plan {
   private val DefaultMaxMatches = 1000000L
 
   def of(b: Binding, query: String, options: Options): Plan = Plan(
-    PlannedQuery(query, b.params.quantities, b.params.text, b.comparisons),
-    MatchSchema(StructType(b.keys), b.time.dataType, b.kept, b.program.columns, b.program.counts),
+    PlannedQuery(RecognizedQuery(query), b.params.quantities, b.params.recognized, b.comparisons),
+    b.matchSchema,
     b.clock,
     PlannedWindow(b.windowClock, b.windowSize, b.windowColumn == b.time && !b.program.countsEvents),
     b.df.sparkSession.conf.get(MaxMatches, DefaultMaxMatches.toString).toLong,

@@ -5,13 +5,14 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.spark.sql.cerbridge.CerRuntimeException
 import org.apache.spark.sql.types.StructField
 
+import sparkcer.engine.ceql.RecognizedQuery
 import sparkcer.engine.state.{Frame, WireReader, WireWriter}
 import sparkcer.internal.bind.Plan
 
 /** What a log was written for, and where it ends. All of it must be the same when the log is read, because state refers
   * to columns by position, and to the conditions, states and labels of the compiled query by number. What is not here
-  * may change on a checkpoint: the delay of the watermark, `idle`, `late` if the kept columns stay the same, the name
-  * of the source and its columns that the query does not read, and the settings of the session.
+  * may change on a checkpoint: measures and HAVING, the delay of the watermark, `idle`, `late` if the kept columns stay
+  * the same, the name of the source and its columns that the query does not read, and the settings of the session.
   *
   * @param meaning
   *   what the numbers in the log mean; format 1 did not say
@@ -49,7 +50,7 @@ final case class LogAbout(
         "format" -> format.toString,
         "most" -> now.format.toString
       )
-    same(query, now.query, "CER_STATE_MISMATCH.QUERY")
+    if (!RecognizedQuery.agree(query, now.query)) same(query, now.query, "CER_STATE_MISMATCH.QUERY")
     same(events, now.events, "CER_STATE_MISMATCH.COLUMNS")
     same(time, now.time, "CER_STATE_MISMATCH.TIME")
     now.meaning.foreach { m =>

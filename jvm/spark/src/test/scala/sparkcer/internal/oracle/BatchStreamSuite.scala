@@ -162,7 +162,9 @@ object BatchStreamSuite {
     )
     val compares = rng.nextBoolean()
     val strategy = pick(rng)("", "NEXT ", "LAST ", "MAX ", "STRICT ", "DISTINCT ")
-    val list = pick(rng)("*", "*", "*", "COUNT(*)", variable, s"$variable[id, ts]", "NONE")
+    val measures =
+      s"count($variable) AS n, avg($variable.p) AS mean, last($variable).ts AS since, collect($variable.id) AS ids"
+    val list = pick(rng)("*", "*", s"*, $measures", measures, "COUNT(*)", variable, s"$variable[id, ts]", "NONE")
     val filter =
       if (compares) pick(rng)(tests: _*)
       else pick(rng)("", s" FILTER $variable[p > 0]", s" FILTER $variable[p IN {0, 1}]")
@@ -170,7 +172,10 @@ object BatchStreamSuite {
     val window = pick(rng)(" WITHIN 8 seconds", " WITHIN 4 seconds", " WITHIN 6 EVENTS", " WITHIN 9 [id]")
     val consume = pick(rng)("", "", " CONSUME BY PARTITION", " CONSUME BY ANY")
     val limit = if (list == "COUNT(*)") "" else pick(rng)("", "", " LIMIT 2")
-    s"SELECT $strategy$list FROM S WHERE $pattern$filter$partition$window$consume$limit"
+    val having =
+      if (list == "COUNT(*)") pick(rng)("", " HAVING matches > 1")
+      else pick(rng)("", "", s" HAVING sum($variable.p) * 0.7D > 0.5D")
+    s"SELECT $strategy$list FROM S WHERE $pattern$filter$partition$window$consume$limit$having"
   }
 
   /** About twelve micro-batches, some of one event, one of none. */

@@ -1,0 +1,63 @@
+package sparkcer.engine.ceql
+
+/** The variables that a query selects: those that SELECT lists, and those that measures and HAVING name. Two matches
+  * with the same interval and the same events in these are one match.
+  */
+object SelectedVariables {
+
+  /** All of them, in the order of the columns of a match row. If those that are listed are in the order of the pattern,
+    * all are, so that it makes no difference which of them are listed.
+    */
+  def apply(q: Query): Vector[String] = {
+    val (first, others) = (listed(q), hidden(q))
+    val order = inPattern(q.where).zipWithIndex.toMap
+    val places = first.map(order.getOrElse(_, -1))
+    if (hasStar(q) || places != places.sorted) first ++ others else (first ++ others).sortBy(order.getOrElse(_, -1))
+  }
+
+  private def hasStar(q: Query): Boolean = q.select.list match {
+    case SelectList.All | SelectList.Count                => true
+    case SelectList.Columns(items, _)                     => items.contains(SelectList.Star)
+    case SelectList.NoVariables | _: SelectList.Variables => false
+  }
+
+  /** Those that SELECT lists, each once. COUNT(*) counts the matches of `SELECT *`. */
+  def listed(q: Query): Vector[String] = (q.select.list match {
+    case SelectList.All | SelectList.Count => starred(q.where)
+    case SelectList.NoVariables            => Vector.empty
+    case SelectList.Variables(items)       => items.map(_.variable.value)
+    case SelectList.Columns(items, _)      =>
+      items.flatMap {
+        case SelectList.Star       => starred(q.where)
+        case i: SelectList.Item    => Vector(i.variable.value)
+        case _: SelectList.Measure => Vector.empty
+      }
+  }).distinct
+
+  /** Those that only measures and HAVING name, in the order of the pattern, which other measures do not change. A row
+    * of COUNT(*) has none.
+    */
+  def hidden(q: Query): Vector[String] =
+    if (q.select.list == SelectList.Count) Vector.empty
+    else {
+      val bound = q.where.variables
+      val named = Parameters.ofMatches(q).flatMap { case (sql, _) => MatchSql.variables(sql, bound) }.toSet
+      inPattern(q.where).filter(named -- listed(q))
+    }
+
+  /** All names of variables, in the order of the pattern. */
+  private[ceql] def inPattern(f: Formula): Vector[String] =
+    f.subformulas.collect { case Formula.As(_, x) => x.value; case a: Formula.Atom => a.variable }.toVector.distinct
+
+  /** `*`: every AS variable, and every event type that occurs outside any AS, in order of appearance. */
+  def starred(f: Formula): Vector[String] = {
+    def walk(f: Formula, inAs: Boolean): Vector[String] = f match {
+      case a: Formula.Atom             => if (inAs) Vector.empty else Vector(a.variable)
+      case Formula.As(body, x)         => x.value +: walk(body, inAs = true)
+      case Formula.Not(_)              => Vector.empty
+      case Formula.Project(body, kept) => walk(body, inAs).filter(kept)
+      case other                       => other.children.flatMap(walk(_, inAs))
+    }
+    walk(f, inAs = false).distinct
+  }
+}
