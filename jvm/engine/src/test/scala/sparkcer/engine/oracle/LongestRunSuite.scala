@@ -9,7 +9,7 @@ import sparkcer.engine.testkit.{Event, Harness, Match, Properties, Value}
 /** The query for the longest runs in docs/language.md: one match for each run that rises and is over. */
 class LongestRunSuite extends Properties {
   private val program = Program(
-    "SELECT MAX run FROM S WHERE (T:+ : T AS top) AS run : T AS next FILTER run[p > PREV.p] AND next.p <= top.p"
+    "SELECT MAX run FROM S WHERE T:{2,} AS run : T AS next FILTER run[p > PREV.p] AND next.p <= last(run).p"
   )
 
   /** The positions of each run of two values or more, without the last run. */
