@@ -63,6 +63,9 @@ PICTURES = {
 AUTOMATA = {
     "guesses": "SELECT MAX tries, success FROM Logins WHERE (failure : failure : failure:+) AS tries : success "
     "PARTITION BY [user] WITHIN 5 minutes",
+    "testing": "SELECT MAX count(probes) AS n, large.amount AS taken FROM Cards "
+    "WHERE (auth{2,} AS probes ; auth AS large) FILTER probes[amount < 2] AND large[amount > 500] "
+    "PARTITION BY [card] WITHIN 10 minutes",
 }
 
 STEP, LINE, LEFT, TOP = 56, 26, 30, 30
