@@ -14,7 +14,7 @@ from spark_cer import cer
 
 QUERY = """
     SELECT MAX tries, success FROM Logins
-    WHERE (failure : failure : failure : failure : failure:+) AS tries : success
+    WHERE failure:{5,} AS tries : success
     PARTITION BY [user]
     WITHIN 5 minutes"""
 

@@ -15,7 +15,7 @@ from spark_cer import cer
 
 QUERY = """
     SELECT MAX tiny, large FROM Payment
-    WHERE ((Payment ; Payment ; Payment+) AS tiny ; Payment AS large)
+    WHERE (Payment{3,} AS tiny ; Payment AS large)
     FILTER tiny[amount < :tiny] AND large[amount > :large]
     PARTITION BY [card]
     WITHIN 10 minutes"""
