@@ -15,6 +15,7 @@ from spark_cer.test import run
 from tests.connect_server import only_classic
 
 FROM = "FROM S WHERE (SELL AS x ; BUY+ AS ys) FILTER x[price > 20] PARTITION BY [card] WITHIN 40 [t]"
+SHORT = "FROM S WHERE SELL AS x ; BUY+ AS ys WITHIN 40 [t]"
 MEASURES = "x.id, count(ys) AS n, sum(ys.price) AS total, last(ys).t AS until, collect(ys.id) AS ids"
 FOUND = [
     ("k", "a", 1, 5.0, 10, ["b"]),
@@ -124,19 +125,19 @@ def test_the_plan(spark: SparkSession) -> None:
     ("query", "message"),
     [
         (
-            f"SELECT ys.price {FROM}",
+            f"SELECT ys.price {SHORT}",
             [
                 "[CER_UNSUPPORTED] Line 1, column 8: 'ys' can have several events, so 'ys.price' needs an aggregate, "
                 "such as first(ys.price).",
-                f"SELECT ys.price {FROM}",
+                f"SELECT ys.price {SHORT}",
                 "       ^",
             ],
         ),
         (
-            f"SELECT x, sum(ys.price) {FROM}",
+            f"SELECT x, sum(ys.price) {SHORT}",
             [
                 "[CER_SYNTAX] Line 1, column 11: 'sum(ys.price)' needs a name. Add AS and a name after it.",
-                f"SELECT x, sum(ys.price) {FROM}",
+                f"SELECT x, sum(ys.price) {SHORT}",
                 "          ^",
             ],
         ),

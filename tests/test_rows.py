@@ -143,7 +143,7 @@ def test_the_messages(trades: DataFrame) -> None:
         "rows() takes the matches of cer(), which have a match_id; those of COUNT(*) have no events."
     )
     assert refused(trades.transform(cer(f"SELECT NONE FROM S WHERE SELL ; BUY {within}"))) == (
-        "rows() finds no variable in the matches: list one in SELECT, without FLAT. NONE and measures show no events."
+        "rows() finds no variable in the matches: list one in SELECT, without FLAT. Measures show no events."
     )
     assert (
         refused(pair.drop("start")) == 'rows() does not know the time of the events any more: name it, as in time="ts".'

@@ -65,8 +65,9 @@ def _number(matches: DataFrame) -> Column | None:
     if matches.isStreaming or "start" not in matches.columns or "end" not in matches.columns:
         return None
     before = matches.columns[: matches.columns.index("start")]
-    keys = [_quoted(name) for name in before if name != "match_id"]
-    return F.row_number().over(Window.partitionBy(*keys).orderBy("end", "start", "match_id"))
+    keys: list[str | Column] = [_quoted(name) for name in before if name != "match_id"]
+    # A window over nothing is one that Spark warns about, also where nobody reads the number.
+    return F.row_number().over(Window.partitionBy(*(keys or [F.lit(0)])).orderBy("end", "start", "match_id"))
 
 
 def _key(matches: DataFrame) -> Callable[[str], str]:
@@ -84,7 +85,7 @@ def _variables(matches: DataFrame) -> dict[str, DataType]:
     found = _events(matches)
     if not found:
         raise PySparkValueError(
-            "rows() finds no variable in the matches: list one in SELECT, without FLAT. NONE and measures show no events."
+            "rows() finds no variable in the matches: list one in SELECT, without FLAT. Measures show no events."
         )
     return found
 

@@ -200,7 +200,7 @@ def _collected(matches: DataFrame, time: str | None, limit: int) -> _Found:
     named = time or matches.schema["start"].metadata.get("spark.cer.time")
     if named is None:
         raise PySparkValueError('timeline() does not know the time of the events any more: name it, as in time="ts".')
-    drawn = rows(found.where(found["match_id"].isin([row.match_id for row in shown])), time=named)
+    drawn = rows(found.where(found["match_id"].isin([row.match_id for row in shown])), time=named).drop("match_number")
     key = _key(matches)
     clock = next((name for name in drawn.columns if key(name) == key(named)), None)
     if clock is None:
