@@ -120,7 +120,7 @@ object Printer {
     case Window.Duration(micros)            => duration(micros)
     case Window.Length(p)                   => s":${name(p.value)}"
     case Window.OpenDuration(micros, parts) =>
-      val open = parts.map { case (n, size) => s":${name(n.value)} ${Parser.unitOf(size)}" }
+      val open = parts.map { case (n, size) => s":${name(n.value)} ${WindowReader.unitOf(size)}" }
       (open ++ (if (micros == 0) Vector.empty else Vector(duration(micros)))).mkString(" ")
   }
 
@@ -128,7 +128,7 @@ object Printer {
   private[ceql] def duration(micros: Long): String = {
     val (text, _) = Durations.foldLeft((Vector.empty[String], micros)) { case ((done, left), size) =>
       val n = left / size
-      if (n == 0) (done, left) else (done :+ s"$n ${Parser.unitOf(size)}${if (n == 1) "" else "s"}", left % size)
+      if (n == 0) (done, left) else (done :+ s"$n ${WindowReader.unitOf(size)}${if (n == 1) "" else "s"}", left % size)
     }
     if (text.isEmpty) "0 seconds" else text.mkString(" ")
   }
