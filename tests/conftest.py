@@ -13,6 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 import spark_cer
 from tests.connect_server import WITH_CER, connect_server
 
+# For the Java processes of all sessions: tests are over in seconds, for which neither the optimizing compiler of Java nor
+# its concurrent collector pays.
+if not os.environ.get("CER_LONG"):
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
