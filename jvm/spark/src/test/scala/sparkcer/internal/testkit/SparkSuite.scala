@@ -41,7 +41,10 @@ object SparkSuite {
   /** In builds for a Spark that has a Delta, it is on the session too. */
   private val delta = "io.delta.sql.DeltaSparkSessionExtension"
   private val hasDelta = getClass.getClassLoader.getResource(delta.replace('.', '/') + ".class") != null
-  private val deltaCatalog = Map("spark.sql.catalog.spark_catalog" -> "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+  private val deltaSettings = Map(
+    "spark.sql.catalog.spark_catalog" -> "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.databricks.delta.snapshotPartitions" -> "2" // of 50, for the log of a small table
+  )
 
   private[sparkcer] lazy val spark: SparkSession = SparkSession
     .builder()
@@ -49,7 +52,7 @@ object SparkSuite {
     .appName("spark-cer")
     .config("spark.sql.shuffle.partitions", "2")
     .config("spark.sql.extensions", "sparkcer.CerExtension" + (if (hasDelta) s",$delta" else ""))
-    .config(if (hasDelta) deltaCatalog else Map.empty[String, Any])
+    .config(if (hasDelta) deltaSettings else Map.empty[String, Any])
     .config(
       "spark.sql.streaming.stateStore.providerClass",
       "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
