@@ -3,6 +3,7 @@ package sparkcer.internal.unit
 import java.nio.file.Files
 
 import org.apache.spark.sql.{DataFrame, Row, SQLContext}
+import org.apache.spark.sql.cerbridge.CerException
 import org.apache.spark.sql.types._
 
 import sparkcer._
@@ -282,6 +283,47 @@ class MeasuresSuite extends SparkSuite {
   test("a snapshot has measures, and HAVING holds in it") {
     val text = s"SELECT x, count(more) AS c FROM S WHERE $pattern PARTITION BY [key] WITHIN 9 [t] HAVING c < 1"
     assertEquals(events.cerSnapshot(text, time = "t").select("x.t", "c").collect().map(_.toString).toSeq, Seq("[5,0]"))
+  }
+
+  test("what measures and HAVING cannot have") {
+    def refused(measure: String, clauses: String = ""): String = {
+      val message = intercept[CerException](found(s"$measure AS m", clauses)).getMessage
+      message.linesIterator.next().replaceFirst("^\\[\\w+\\] Line 1, column \\d+: ", "")
+    }
+    def cannot(sql: String, what: String): Unit =
+      assertEquals(refused(sql), s"a measure and HAVING cannot use $what: '$sql'.")
+    cannot("(SELECT max(id) FROM range(3))", "a subquery")
+    cannot("x.n IN (SELECT 1)", "a subquery")
+    cannot("struct(*)", "'*'")
+    cannot("sum(x.n) OVER ()", "a window function")
+    cannot("explode(collect(more.n))", "a function that returns several rows")
+    assert(
+      refused("sum(more.n + rand())").startsWith("Spark cannot use 'sum(more.n + rand())': [AGGREGATE_FUNCTION_WITH")
+    )
+    cannot("collect(more.n + rand())", "a nondeterministic function")
+    cannot("uuid()", "a nondeterministic function")
+    def form(sql: String, what: String): Unit =
+      assertEquals(refused(sql), s"'$sql': an aggregate over the events of a match cannot have $what.")
+    form("first(more.n) IGNORE NULLS", "IGNORE NULLS")
+    form("sum(more.n) FILTER (WHERE more.n > 1)", "FILTER (WHERE …)")
+    form("max(DISTINCT more.n)", "DISTINCT in max")
+    assert(refused("unheard_of(x.n)").startsWith("Spark cannot use 'unheard_of(x.n)': [UNRESOLVED_ROUTINE]"))
+    assert(
+      refused("sum(more.address)").contains("\"sum(more.address)\" due to data type mismatch"),
+      refused("sum(more.address)")
+    )
+    assert(refused("x.prize").startsWith("'prize' is not a column."))
+    assert(refused("sum(more.prize)").startsWith("'prize' is not a column."))
+    assert(refused("last(more).prize").startsWith("'prize' is not a column."))
+    assert(refused("x.n +").startsWith("Spark cannot read 'x.n +': [PARSE_SYNTAX_ERROR]"))
+    assert(refused("count(DISTINCT more)").startsWith("count takes one column or expression"))
+    assert(refused("first(more.n, true)").startsWith("first takes one column or expression"))
+    assert(refused("count(more.n) + m").startsWith("'m' is not known here. A measure can use"))
+    assert(refused("1", "HAVING M > 1 AND z.n > 1").startsWith("'z' is not a variable of the pattern."))
+    assertEquals(
+      refused("1", "HAVING price > 1"),
+      "'price' is not known here. HAVING can use columns of variables, such as x.price, and start, end, key, m."
+    )
   }
 
   test("the SQL function has measures") {
