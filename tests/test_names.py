@@ -63,7 +63,19 @@ def test_a_batch(events: DataFrame) -> None:
 def test_one_row_for_each_event(events: DataFrame) -> None:
     matches = events.withColumnRenamed("id", "Position").transform(cer(QUERY, time="T"))
     found = rows(matches).orderBy("position")
-    assert found.columns == ["match_id", "a", "variable", "position", "type", "T", "t", "A", "Position"]
+    assert found.columns == [
+        "match_id",
+        "a",
+        "match_number",
+        "variable",
+        "classifier",
+        "position",
+        "type",
+        "T",
+        "t",
+        "A",
+        "Position",
+    ]
     assert [(r["variable"], r["position"], r["A"], r["Position"]) for r in found.collect()] == [
         ("A", 0, 1, "a1"),
         ("Start", 1, 2, "b2"),
@@ -121,7 +133,18 @@ def test_without_the_setting_names_are_the_same(trades: DataFrame) -> None:
     )
     pairs = trades.transform(cer("SELECT * FROM S WHERE SELL ; BUY", time="T")).selectExpr("*", "1 AS PRICE")
     found = rows(pairs, time="T")
-    assert found.columns == ["match_id", "PRICE", "variable", "position", "type", "t", "id", "card"]
+    assert found.columns == [
+        "match_id",
+        "PRICE",
+        "match_number",
+        "variable",
+        "classifier",
+        "position",
+        "type",
+        "t",
+        "id",
+        "card",
+    ]
     assert found.where("position = 0 AND variable != 'SELL'").count() == 0
     assert "time" in plot.timeline(pairs, time="T").to_json()
 
