@@ -3,9 +3,9 @@ package sparkcer.engine.ceql
 import scala.collection.mutable
 
 /** The grammar of CEQL by recursive descent. Written by hand rather than with a parser library so that an error can say
-  * what was expected and what was probably meant, and the engine stays without dependencies. Each class of the chain that
-  * ends here reads a part of the grammar, with those before it: [[TokenReader]], [[WindowReader]], [[ConditionReader]],
-  * [[FormulaReader]], [[SelectReader]].
+  * what was expected and what was probably meant, and the engine stays without dependencies. Each class of the chain
+  * that ends here reads a part of the grammar, with those before it: [[TokenReader]], [[WindowReader]],
+  * [[ConditionReader]], [[FormulaReader]], [[SelectReader]].
   *
   * {{{
   * query     := SELECT select FROM names WHERE formula clause* [';']
