@@ -19,7 +19,7 @@ class RepetitionSuite extends Properties {
 
   /** A cell of the table is drawn until so many of its cases have a match. */
   private val wanted = if (Properties.Long) 40 else 2
-  private val tries = 400
+  private val tries = 4000
 
   for ((name, construct) <- Repetitions.constructs)
     test(s"$name, with every strategy, CONSUME BY and COUNT(*)") {

@@ -42,10 +42,13 @@ class QuantifierSuite extends munit.FunSuite {
   test("A{1000} compiles in less than a second") {
     Program("SELECT * FROM S WHERE A{10}"): Unit // classes are loaded
     for (query <- Seq("SELECT * FROM S WHERE A{1000}", "SELECT MAX * FROM S WHERE A{1000,} ; B")) {
-      val start = System.nanoTime()
-      Program(query): Unit
-      val seconds = (System.nanoTime() - start) / 1e9
-      assert(seconds < 1, s"$query took $seconds s")
+      // The best of three, because the machine may be busy.
+      val seconds = Vector.fill(3) {
+        val start = System.nanoTime()
+        Program(query): Unit
+        (System.nanoTime() - start) / 1e9
+      }
+      assert(seconds.min < 1, s"$query took $seconds s")
     }
   }
 
