@@ -9,13 +9,13 @@ import sparkcer.engine.ceql.{CeqlException, Comparison, Comparisons, Condition, 
 /** Compiles a formula to a [[Cea]] by way of a valuation automaton (CORE, Appendix A.1, with a correction for `+`: a
   * round may wait for its first event).
   *
-  * A formula becomes a fragment with one entry and one exit, which takes at least one event; whether the formula can
-  * also match without any is noted beside it. Fragments are joined by empty steps, and their transitions carry all the
-  * variables that the event is bound to. `AS X` and a conjunct `X[P]` then change the transitions of the fragment, and
-  * a disjunction is a product of the fragment with what is left of the disjunction ([[Disjunction]]). At the end empty
-  * steps are removed, labels are reduced to the selected variables, and states that lead to no match are removed. The
-  * size is linear in the formula, except for disjunctions, ALL ([[Interleaving]]) and the numbers of `{n,m}`: each
-  * round has its own copy.
+  * A formula becomes a fragment with one entry and one exit, which takes at least one event; where a formula can also
+  * match without any (`Formula.nullable`), those around it allow for that. Fragments are joined by empty steps, and
+  * their transitions carry all the variables that the event is bound to. `AS X` and a conjunct `X[P]` then change the
+  * transitions of the fragment, and a disjunction is a product of the fragment with what is left of the disjunction
+  * ([[Disjunction]]). At the end empty steps are removed, labels are reduced to the selected variables, and states that
+  * lead to no match are removed. The size is linear in the formula, except for disjunctions, ALL ([[Interleaving]]) and
+  * the numbers of `{n,m}`: each round has its own copy.
   *
   * A comparison is evaluated on the transitions that bind its variables. It forgets earlier events where a run enters
   * the formula that the FILTER belongs to.
@@ -64,56 +64,60 @@ final private[automaton] class Compiler(text: String) {
   }
 
   private def build(formula: Formula): Fragment = {
-    val firstStep = steps.length
-    val firstEmpty = empties.length
-    val entry = fresh()
-    val exit = fresh()
-    def made(nullable: Boolean) = Fragment(entry, exit, firstStep, firstEmpty, nullable)
+    val whole = Fragment(fresh(), fresh(), steps.length, empties.length)
+    import whole.{entry, exit, firstStep}
     formula match {
       case a @ Formula.Atom(stream, eventType) =>
         add(Step(entry, Some(EventCondition(stream, eventType)), Set(a.variable), exit))
-        made(nullable = false)
+        whole
       case not: Formula.Not =>
         val conditions = negation(not)
         // In the order of the text, by which conditions are numbered.
         add(Step(entry, conditions.headOption, Set.empty, exit, conditions.tail.to(ListSet)))
-        made(nullable = false)
+        whole
       case Formula.As(body, variable) =>
-        val nullable = inside(build(body), entry, exit)
+        inside(build(body), entry, exit)
         // An event that is bound to no variable (under NOT, or hidden by a projection) is not bound to X either.
         change(firstStep)(s => if (s.variables.isEmpty) s else s.copy(variables = s.variables + variable.value))
-        made(nullable)
+        whole
       case Formula.Project(body, kept) =>
-        val nullable = inside(build(body), entry, exit)
+        inside(build(body), entry, exit)
         change(firstStep)(s => s.copy(variables = s.variables & kept))
-        made(nullable)
+        whole
       case Formula.Or(parts) =>
-        made(parts.map(p => inside(build(p), entry, exit)).exists(identity))
+        parts.foreach(p => inside(build(p), entry, exit))
+        whole
       case Formula.All(parts) =>
-        made(inside(parts.tail.foldLeft(build(parts.head))((done, p) => interleaved(done, build(p))), entry, exit))
+        inside(interleaved(parts), entry, exit)
+        whole
       case p @ Formula.PartBy(body, _) =>
         val same = PartBy.comparison(p, text)
-        filter(made(inside(build(body), entry, exit)), Condition.Compared(same))
-      case Formula.Sequence(parts)           => made(join(parts, entry, exit, skip = true))
-      case Formula.Contiguous(parts)         => made(join(parts, entry, exit, skip = false))
+        inside(build(body), entry, exit)
+        filter(whole, Condition.Compared(same))
+      case Formula.Sequence(parts) =>
+        join(parts, entry, exit, skip = true)
+        whole
+      case Formula.Contiguous(parts) =>
+        join(parts, entry, exit, skip = false)
+        whole
       case Formula.Iterate(body, contiguous) =>
         val round = build(body)
-        val nullable = inside(round, entry, exit)
+        inside(round, entry, exit)
         empties += Empty(round.exit, between(round.entry, skip = !contiguous))
-        made(nullable)
-      case r: Formula.Repeat              => made(repeat(r, entry, exit))
+        whole
+      case r: Formula.Repeat =>
+        repeat(r, entry, exit)
+        whole
       case w @ Formula.Within(body, size) =>
         val span = Comparison.Span(spans, size)(w.offset)
         spans += 1
-        val whole = made(inside(build(body), entry, exit))
+        inside(build(body), entry, exit)
         val ends = new EndEvents(this, whole, _ => true, Some(span.first), Some(span.last)).result()
         filter(ends, Condition.Compared(span))
       case Formula.Filter(body, condition) =>
         val (conjuncts, pushed) = Pushdown(body, resolve(condition, body))
-        val whole = made(inside(build(pushed), entry, exit))
-        conjuncts
-          .foldLeft(withEnds(whole, conjuncts))(filter)
-          .copy(nullable = whole.nullable && conjuncts.forall(_.holdsOfNothing))
+        inside(build(pushed), entry, exit)
+        conjuncts.foldLeft(withEnds(whole, conjuncts))(filter)
     }
   }
 
@@ -157,88 +161,80 @@ final private[automaton] class Compiler(text: String) {
     wait
   }
 
-  /** Puts a fragment between two states, and says whether it is nullable. */
-  private def inside(part: Fragment, entry: Int, exit: Int): Boolean = {
+  private def inside(part: Fragment, entry: Int, exit: Int): Unit = {
     empties += Empty(entry, part.entry)
     empties += Empty(part.exit, exit)
-    part.nullable
   }
 
-  /** Joins parts in a row, and says whether all of them are nullable. A part without events leaves no trace: the wait
-    * before it goes on in the wait after it, there is no wait before the first part that takes an event, and none after
-    * the last one.
+  /** Joins parts in a row. A part without events leaves no trace: the wait before it goes on in the wait after it,
+    * there is no wait before the first part that takes an event, and none after the last one.
     */
-  private def join(parts: Vector[Formula], entry: Int, exit: Int, skip: Boolean): Boolean = {
-    var begun = false // did a part before this one take an event for certain?
+  private def join(parts: Vector[Formula], entry: Int, exit: Int, skip: Boolean): Unit = {
+    val obligatory = parts.map(!_.nullable)
     var before: Option[Fragment] = None
     var gap: Option[Int] = None // the wait before the part before this one
-    var last = Vector.empty[Fragment] // the parts that can be the last one with an event, of those so far
-    parts.foreach { p =>
-      val part = build(p)
-      if (!begun) empties += Empty(entry, part.entry)
+    parts.indices.foreach { i =>
+      val part = build(parts(i))
+      if (!obligatory.take(i).contains(true)) empties += Empty(entry, part.entry)
       before.foreach { b =>
         val wait = between(part.entry, skip)
         empties += Empty(b.exit, wait)
-        if (b.nullable) gap.foreach(g => empties += Empty(g, wait))
+        if (!obligatory(i - 1)) gap.foreach(g => empties += Empty(g, wait))
         gap = Some(wait)
       }
+      if (!obligatory.drop(i + 1).contains(true)) empties += Empty(part.exit, exit)
       before = Some(part)
-      begun ||= !part.nullable
-      last = if (part.nullable) last :+ part else Vector(part)
     }
-    last.foreach(p => empties += Empty(p.exit, exit))
-    !begun
   }
 
   /** `φ{n,m}`: m copies of φ in a row, or n of which the last one loops, with an exit after n of them. Copies have the
-    * same conditions, and the same comparisons too: each round begins with a reset. Returns whether it is nullable.
+    * same conditions, and the same comparisons too: each round begins with a reset.
     */
-  private def repeat(r: Formula.Repeat, entry: Int, exit: Int): Boolean = {
-    val firstState = states
-    val firstStep = steps.length
-    val firstEmpty = empties.length
-    val round = build(r.body)
-    val (size, lastStep, lastEmpty) = (states - firstState, steps.length, empties.length)
-    val least = if (round.nullable) 0 else Quantity.whole(r.least)
+  private def repeat(r: Formula.Repeat, entry: Int, exit: Int): Unit = {
+    val round = new Copied(build(r.body))
+    val least = if (r.body.nullable) 0 else Quantity.whole(r.least)
     val most = r.most.map(Quantity.whole)
     val copies = most.getOrElse(math.max(1, least))
-    if (copies.toLong * (lastStep - firstStep) > Compiler.MaxTransitions)
+    if (copies.toLong * round.steps > Compiler.MaxTransitions)
       throw new CeqlException(text, r.offset, "CER_QUERY_TOO_LARGE.REPEATED")
-    empties += Empty(entry, round.entry)
-    var current = round
+    empties += Empty(entry, round.original.entry)
+    var current = round.original
     for (n <- 1 to copies) {
       if (n >= least) empties += Empty(current.exit, exit)
       if (n < copies) {
-        val shift = states - firstState
-        states += size
-        for (i <- firstStep until lastStep) add(steps(i).copy(from = steps(i).from + shift, to = steps(i).to + shift))
-        for (i <- firstEmpty until lastEmpty)
-          empties += empties(i).copy(from = empties(i).from + shift, to = empties(i).to + shift)
-        val next = round.copy(entry = round.entry + shift, exit = round.exit + shift)
+        val next = round.copy()
         empties += Empty(current.exit, between(next.entry, skip = !r.contiguous))
         current = next
       }
     }
     if (most.isEmpty) empties += Empty(current.exit, between(current.entry, skip = !r.contiguous))
-    least == 0
   }
 
-  /** `φ ALL ψ`. A side that can be without events leaves the other one alone. */
-  private def interleaved(first: Fragment, second: Fragment): Fragment = {
-    def alone(f: Fragment, lastStep: Int, lastEmpty: Int) =
-      (f, steps.slice(f.firstStep, lastStep).toVector, empties.slice(f.firstEmpty, lastEmpty).toVector)
-    val others =
-      (if (second.nullable) Vector(alone(first, second.firstStep, second.firstEmpty)) else Vector.empty) ++
-        (if (first.nullable) Vector(alone(second, steps.length, empties.length)) else Vector.empty)
-    val both = new Interleaving(this, first, second).result()
-    others.foreach { case (f, itsSteps, itsEmpties) =>
-      val copies = mutable.Map.empty[Int, Int]
-      def copy(q: Int): Int = copies.getOrElseUpdate(q, fresh())
-      itsSteps.foreach(s => add(s.copy(from = copy(s.from), to = copy(s.to))))
-      itsEmpties.foreach(e => empties += e.copy(from = copy(e.from), to = copy(e.to)))
-      inside(f.copy(entry = copy(f.entry), exit = copy(f.exit)), both.entry, both.exit): Unit
+  /** `φ ALL ψ ALL …`. A side that can be without events leaves the other one alone. */
+  private def interleaved(parts: Vector[Formula]): Fragment =
+    parts.indices.tail.foldLeft(build(parts.head)) { (done, i) =>
+      val first = new Copied(done)
+      val second = new Copied(build(parts(i)))
+      val both = new Interleaving(this, done, second.original).result()
+      if (parts(i).nullable) inside(first.copy(), both.entry, both.exit)
+      if (parts.take(i).forall(_.nullable)) inside(second.copy(), both.entry, both.exit)
+      both
     }
-    both.copy(nullable = first.nullable && second.nullable)
+
+  /** The fragment that was built last, and copies of it with states of their own. */
+  final private class Copied(val original: Fragment) {
+    private val itsSteps = Compiler.this.steps.drop(original.firstStep).toVector
+    private val itsEmpties = empties.drop(original.firstEmpty).toVector
+
+    def steps: Int = itsSteps.length
+
+    def copy(): Fragment = {
+      val states = mutable.Map.empty[Int, Int]
+      def own(q: Int): Int = states.getOrElseUpdate(q, fresh())
+      itsSteps.foreach(s => add(s.copy(from = own(s.from), to = own(s.to))))
+      itsEmpties.foreach(e => empties += e.copy(from = own(e.from), to = own(e.to)))
+      original.copy(entry = own(original.entry), exit = own(original.exit))
+    }
   }
 
   private def change(from: Int)(f: Step => Step): Unit =

@@ -31,13 +31,6 @@ final private[automaton] case class Empty(from: Int, to: Int, resets: Set[Int] =
   * part that was built last, so its transitions are all from there on.
   *
   * Every way from the entry to the exit takes an event, and begins and ends with one of the formula's own: waiting is
-  * for between. `nullable` says that the formula also matches without any event, which its neighbours have to allow
-  * for.
+  * for between.
   */
-final private[automaton] case class Fragment(
-    entry: Int,
-    exit: Int,
-    firstStep: Int,
-    firstEmpty: Int,
-    nullable: Boolean = false
-)
+final private[automaton] case class Fragment(entry: Int, exit: Int, firstStep: Int, firstEmpty: Int)
