@@ -71,27 +71,9 @@ $(WHEEL): $(JAR) $(OTHER_JARS) $(PY) pyproject.toml scripts/hatch_build.py $(wil
 demo: $(JAR) ## find patterns in generated events, in batch and as a stream
 	@$(RUN) examples/demo.py $(ARGS)
 
-# The jar is removed first, so that the Python tests never see an old one. On the other Sparks: a batch, streams with a
-# watermark, timers and a restart, and Delta where there is one.
-EVERYWHERE := *CerSuite *WatermarkSuite *CheckpointSuite
-
-PYTHON_LOG := .tools/python-tests.log
-
+# The jar is removed first, so that the Python tests never see an old one.
 define TEST
-rm -f $(JAR) dist/core.jar; \
-scripts/sbt dist Test/compile || { echo "The sources did not compile, so no tests were run." >&2; exit 1; }; \
-echo "The Python tests run at the same time as the Scala tests; what they print follows."; \
-( $(RUN) -m pytest $(1); integration=$$?; $(RUN) -m pytest tests; [ $$? = 0 ] && [ $$integration = 0 ] ) >$(PYTHON_LOG) 2>&1 & \
-python=$$!; \
-scripts/sbt test; scala=$$?; \
-for v in $(OTHERS); do \
-  echo "On Spark $$v:"; \
-  if grep -q "^delta-$$v=" versions.properties; then views="views/testOnly *DeltaSuite"; else views=views/compile; fi; \
-  SBT_OPTS=-Dspark=$$v scripts/sbt "spark/testOnly $(EVERYWHERE)" "$$views" || scala=1; \
-done; \
-wait $$python; python=$$?; cat $(PYTHON_LOG); \
-[ $$scala = 0 ] || echo "The Scala tests failed (see above)." >&2; \
-[ $$scala = 0 ] && [ $$python = 0 ]
+rm -f $(JAR) dist/core.jar; $(RUN) scripts/test.py $(1)
 endef
 
 test: $(READY) $(OTHER_SPARKS) ## all tests, Scala and Python, with short forms of the kill loops, the soak and the version matrix
@@ -110,17 +92,17 @@ test-long: $(READY) $(OTHER_SPARKS) ## all tests in their long form, and integra
 test-matrix: $(JAR) $(OTHER_JARS) ## the Python tests on each supported Spark
 	@for v in $(OTHERS); do \
 	  echo "On Spark $$v:"; \
-	  scripts/env env PYTHONPATH=$(CURDIR)/.tools/spark-$$v:$(CURDIR)/python .venv/bin/python -m pytest $(or $(ARGS),tests/test_cer.py tests/test_errors.py tests/test_connect.py) || exit 1; \
+	  scripts/env env PYTHONPATH=$(CURDIR)/.tools/spark-$$v:$(CURDIR)/python .venv/bin/python -m pytest $(or $(ARGS),tests/unit/test_cer.py tests/unit/test_errors.py tests/unit/test_connect.py) || exit 1; \
 	done
 	@echo "On Spark $(SPARK):"
-	@$(RUN) -m pytest $(or $(ARGS),tests/test_cer.py tests/test_errors.py tests/test_connect.py)
+	@$(RUN) -m pytest $(or $(ARGS),tests/unit/test_cer.py tests/unit/test_errors.py tests/unit/test_connect.py)
 
 lint: $(READY) ## scalafmt, fatal warnings, ruff, mypy
 	@status=0; \
 	scripts/sbt Test/compile scalafmtCheckAll scalafmtSbtCheck || status=1; \
 	$(RUN) -m ruff check --quiet . || status=1; \
 	$(RUN) -m ruff format --check --quiet . || { echo "Some Python files are not formatted: run \`make fmt\`." >&2; status=1; }; \
-	$(RUN) -m mypy $(TYPED) scripts/chart.py scripts/compare.py scripts/diagrams.py || status=1; \
+	$(RUN) -m mypy $(TYPED) scripts/chart.py scripts/compare.py scripts/diagrams.py scripts/test.py || status=1; \
 	exit $$status
 
 fmt: $(READY) ## format all sources

@@ -24,8 +24,9 @@ val tested = Seq(
   Test / fork := true,
   // Suites are over in seconds, for which neither the optimizing compiler of Java nor its concurrent collector pays:
   // StreamSuite takes 69 s of CPU time instead of 144, WindowQuerySuite 66 instead of 121, OracleSuite 40 instead of 54.
+  // The room for compiled code is that of the optimizing compiler: when it is full, Java goes on without compiling.
   Test / javaOptions ++= (if (sys.env.contains("CER_LONG")) Nil
-                          else Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"))
+                          else Seq("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", "-XX:+UseSerialGC"))
 )
 
 /** What Spark needs opened on Java 17 and later when it is not started by its own scripts. */

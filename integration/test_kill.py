@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from integration.streams import LONG, Job, assert_same_as_batch, write_events
 
-KILLS = 25 if LONG else 3
+KILLS = 25 if LONG else 2
 
 
 def test_kill_and_restart(spark: SparkSession, tmp_path: Path) -> None:

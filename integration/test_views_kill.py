@@ -19,7 +19,7 @@ from integration.streams import LONG, wait
 from integration.views_job import START, Row
 from spark_cer import views
 
-KILLS = 30 if LONG else 10
+KILLS = 30 if LONG else 4
 BATCHES = KILLS + 6
 
 

@@ -16,7 +16,9 @@ from tests.connect_server import WITH_CER, connect_server
 # For the Java processes of all sessions: tests are over in seconds, for which neither the optimizing compiler of Java nor
 # its concurrent collector pays.
 if not os.environ.get("CER_LONG"):
-    os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    os.environ.setdefault(
+        "SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+    )
 
 SETTINGS = {
     "spark.ui.enabled": "false",

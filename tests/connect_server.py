@@ -34,7 +34,8 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("localhost", port)) == 0
 
 
-# For tests of what only one kind of session has.
+# For tests of what only one kind of session has, and of what a query means, which the server decides: on Connect a few
+# of them are enough.
 only_classic = pytest.mark.parametrize("spark", ["classic"], indirect=True)
 only_connect = pytest.mark.parametrize("spark", ["connect"], indirect=True)
 

@@ -9,5 +9,6 @@ run / javaOptions ++= Seq(
   "-Dspark.ui.enabled=false"
 )
 
-// For SparkBenchmark: what Spark needs opened, as in the tests of the Spark layer, and its log.
-run / javaOptions ++= (LocalProject("spark") / Test / javaOptions).value.filterNot(_.startsWith("-Xmx"))
+// For SparkBenchmark: what Spark needs opened, as in the tests of the Spark layer, and its log. The tests' heap, collector
+// and compiler (-X...) stay out: those are chosen for suites that are over in seconds.
+run / javaOptions ++= (LocalProject("spark") / Test / javaOptions).value.filterNot(_.startsWith("-X"))

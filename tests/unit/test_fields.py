@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from spark_cer import cer
+from tests.connect_server import only_classic
 
 QUERY = "SELECT x, y FROM S WHERE (A AS x ; B AS y) PARTITION BY [account.id] WITHIN 10 [t]"
 
@@ -52,6 +53,7 @@ def test_a_field_of_a_field(events: DataFrame) -> None:
     assert two.count() == 0
 
 
+@only_classic
 def test_counts_and_narrow_columns(events: DataFrame) -> None:
     counts = events.transform(cer(QUERY.replace("x, y", "COUNT(*)")))
     assert sorted(tuple(row) for row in counts.collect()) == [("p", 6, 1), ("q", 4, 1)]
@@ -60,6 +62,7 @@ def test_counts_and_narrow_columns(events: DataFrame) -> None:
     assert [field.name for field in narrow.schema["x"].dataType] == ["t"]  # type: ignore[attr-defined]
 
 
+@only_classic
 def test_a_column_with_a_dot_in_its_name(events: DataFrame) -> None:
     dotted = events.withColumn("account.id", F.lit("same"))
     for name in ("account.id", "`account.id`"):
@@ -102,6 +105,7 @@ REFUSED = {
 }
 
 
+@only_classic
 @pytest.mark.parametrize("keys", list(REFUSED))
 def test_the_message(events: DataFrame, keys: str) -> None:
     with pytest.raises(AnalysisException) as caught:

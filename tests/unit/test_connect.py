@@ -15,7 +15,7 @@ from pyspark.sql import functions as sf
 from spark_cer import cer
 from tests.connect_server import environment, only_connect
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 QUERY = "SELECT * FROM S WHERE (SELL AS x ; BUY AS y) FILTER x[price > 20] WITHIN 30 [t]"
 FOUND = {("a", "b"), ("a", "d"), ("f", "h")}
 

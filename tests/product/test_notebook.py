@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from tests.connect_server import environment
 
 notebooks: Any = nbformat  # its functions have no type annotations
-NOTEBOOK = Path(__file__).parent.parent / "examples" / "carts.ipynb"
+NOTEBOOK = Path(__file__).parents[2] / "examples" / "carts.ipynb"
 
 
 def shown(notebook: Any) -> list[list[Any]]:

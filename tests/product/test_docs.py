@@ -32,7 +32,7 @@ from spark_cer import cer
 from spark_cer.cli import main
 from tests.connect_server import only_classic
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)[ \t]*([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Blocks that are only shown to readers and cannot run here: other tools, another language.

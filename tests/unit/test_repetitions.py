@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 import spark_cer
 from spark_cer import cer
 from spark_cer.test import run
+from tests.connect_server import only_classic
 
 EVENTS = [
     (0, "A", 1, "k"),
@@ -40,6 +41,7 @@ def sets(matches: DataFrame) -> list[list[int]]:
     return sorted(found)
 
 
+@only_classic
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [
@@ -98,6 +100,7 @@ def test_parameters_in_the_pattern(events: DataFrame) -> None:
     assert 'the parameter :n has no value. Give it one with params={"n": …}.' in str(error.value)
 
 
+@only_classic
 @pytest.mark.parametrize(
     ("values", "type_name", "size"),
     [
@@ -117,6 +120,7 @@ def test_a_window_inside_over_every_type_of_time(
     assert sets(found) == [[0, 1]]
 
 
+@only_classic
 def test_a_window_inside_needs_a_time(events: DataFrame) -> None:
     with pytest.raises(AnalysisException) as error:
         events.transform(cer("SELECT * FROM S WHERE (A ; B WITHIN 5 minutes) ; C WITHIN 100 [t]"))
@@ -172,6 +176,7 @@ def test_rows_and_unit_tests_know_them(events: DataFrame) -> None:
     assert (match.A, match.B.t) == (None, 1)
 
 
+@only_classic
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_cer import cer
 from spark_cer.test import run
+from tests.connect_server import only_classic
 
 LOGINS = "SELECT * FROM L WHERE failure ; success WITHIN 9 [t]"
 PAIRS = "SELECT * FROM Tx WHERE (Tx AS a ; Tx AS b) WITHIN 9 [t]"
@@ -174,6 +175,7 @@ NEVER: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
+@only_classic
 @pytest.mark.parametrize("name", list(NEVER))
 def test_a_name_that_no_input_has(inputs: dict[str, DataFrame], name: str) -> None:
     atom, options, text = NEVER[name]

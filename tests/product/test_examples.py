@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from tests.connect_server import only_classic
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 # The demo has its own test, in a separate process.
 SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "demo")
 

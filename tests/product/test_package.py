@@ -16,7 +16,7 @@ import spark_cer
 from spark_cer._jar import jar
 from tests.connect_server import SUBMIT, environment
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_jar_fits_the_installed_spark() -> None:

@@ -13,6 +13,7 @@ from pyspark.errors import AnalysisException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_cer import cer
+from tests.connect_server import only_classic
 
 # Figure 1 of "Towards Streaming Evaluation of Queries with Correlation"; the paper counts positions from 1.
 TWITTER = [
@@ -52,6 +53,7 @@ def test_examples_1_and_2_have_no_correlation(twitter: DataFrame) -> None:
     assert {frozenset([1, 2, 4, 8]), frozenset([1, 3, 4, 6, 8])} <= sets(debates(twitter))
 
 
+@only_classic
 @pytest.mark.parametrize(
     "query",
     [
@@ -116,6 +118,7 @@ def test_what_stands_beside_prev_is_asked_of_every_event(spark: SparkSession) ->
     assert "  0  A[v > 60]\n" in cer("SELECT x FROM S WHERE A+ AS x FILTER x[v > 60 AND v > PREV.v]").plan
 
 
+@only_classic
 @pytest.mark.parametrize(
     ("types", "left", "right", "test", "pairs"),
     [
@@ -172,6 +175,7 @@ def test_a_stream_is_the_batch_with_a_restart(spark: SparkSession, twitter: Data
     assert query(twitter).count() == 3
 
 
+@only_classic
 @pytest.mark.parametrize(
     ("test", "message"),
     [
@@ -197,6 +201,7 @@ def test_errors(twitter: DataFrame, test: str, message: str) -> None:
     assert str(raised.value).startswith(message)
 
 
+@only_classic
 @pytest.mark.parametrize(
     ("test", "access"),
     [
@@ -232,6 +237,7 @@ def test_a_snapshot_of_a_batch_and_of_a_running_query(spark: SparkSession, twitt
     assert ends(query.snapshot(stream, at=8, checkpoint=checkpoint)) == [(5, 6)]
 
 
+@only_classic
 def test_a_snapshot_that_cannot_be(twitter: DataFrame) -> None:
     with pytest.raises(AnalysisException, match="the query needs WITHIN over the time column"):
         cer("SELECT * FROM S WHERE T ; R", time="pos").snapshot(twitter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -43,6 +44,17 @@ def test_explain_prints_the_plan(spark: SparkSession, capsys: pytest.CaptureFixt
         "  in parallel by card",
     ]:
         assert line in printed.splitlines(), printed
+
+
+def test_explain_knows_the_parameters(spark: SparkSession) -> None:
+    query = "SELECT * FROM S WHERE (A{{2,{n}}} AS xs ; B AS y) WITHIN {w}"
+    open_query = query.format(n=":n", w=":w")
+    given = {"n": 3, "w": timedelta(minutes=5)}
+    assert cer(open_query, params=given).plan == cer(query.format(n=3, w="5 minutes")).plan
+    for params, parameter in (({**given, "n": float("nan")}, ":n"), ({**given, "w": 5}, ":w")):
+        with pytest.raises(AnalysisException, match="CER_PARAMETER") as raised:
+            cer(open_query, params=params).plan  # noqa: B018
+        assert parameter in str(raised.value).splitlines()[0]
 
 
 def test_a_query_may_end_with_a_semicolon(spark: SparkSession) -> None:

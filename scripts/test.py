@@ -1,0 +1,122 @@
+"""Runs the Scala tests on all Sparks and, at the same time, the Python tests: `make test`, `make test-long`.
+
+Both are lanes of commands. When a lane is through with its own tests, it takes the next of the other Sparks. What the
+lane of the Python tests prints is shown at the end. Each command has a process group of its own, so that Ctrl-C ends it
+with all processes that it has started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).resolve().parent.parent
+LOG = ROOT / ".tools" / "python-tests.log"
+SBT = str(ROOT / "scripts" / "sbt")
+PYTEST = (str(ROOT / "scripts" / "env"), str(ROOT / ".venv" / "bin" / "python"), "-m", "pytest")
+
+# On the other Sparks: a batch, streams with a watermark, timers and a restart, and Delta where there is one.
+EVERYWHERE = "spark/testOnly *CerSuite *WatermarkSuite *CheckpointSuite"
+
+running: list[subprocess.Popen[bytes]] = []
+interrupted = threading.Event()
+
+
+def run(*command: str, output: IO[bytes] | None = None, **environment: str) -> bool:
+    """Whether a command succeeded."""
+    if interrupted.is_set():
+        return False
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=output,
+        stderr=subprocess.STDOUT if output else None,
+        start_new_session=True,
+    )
+    running.append(process)
+    return process.wait() == 0
+
+
+def end_all() -> None:
+    interrupted.set()
+    for process in running:
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+
+
+class Others:
+    """The other Sparks, each of which is taken by the lane that comes first."""
+
+    def __init__(self, versions: dict[str, str]) -> None:
+        self.versions = versions
+        self.left: queue.SimpleQueue[str] = queue.SimpleQueue()
+        for spark in versions["otherSparks"].split():
+            self.left.put(spark)
+
+    def run(self, output: IO[bytes] | None = None) -> bool:
+        passed = True
+        with contextlib.suppress(queue.Empty):
+            while spark := self.left.get_nowait():
+                views = "views/testOnly *DeltaSuite" if f"delta-{spark}" in self.versions else "views/compile"
+                passed = run("echo", f"On Spark {spark}:", output=output) and passed
+                passed = run(SBT, EVERYWHERE, views, output=output, SBT_OPTS=f"-Dspark={spark}") and passed
+        return passed
+
+
+def scala(others: Others) -> bool:
+    return all([run(SBT, "test"), others.run()])
+
+
+def python(integration: list[str], others: Others) -> bool:
+    with LOG.open("wb") as log:
+        own = [run(*PYTEST, *integration, output=log), run(*PYTEST, "tests", output=log)]
+        return all([*own, others.run(log)])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("integration", nargs="+", help="the tests with several processes that run before the others")
+    options = parser.parse_args()
+    lines = (ROOT / "versions.properties").read_text(encoding="utf-8").splitlines()
+    versions = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    started = time.monotonic()
+    if not run(SBT, "dist", "Test/compile"):
+        print("The sources did not compile, so no tests were run.", file=sys.stderr)
+        return 1
+    print("The Python tests run at the same time as the Scala tests; what they print follows.", flush=True)
+    with ThreadPoolExecutor(1) as lane:
+        others = Others(versions)
+        of_python = lane.submit(python, options.integration, others)
+        try:
+            scala_passed = scala(others)
+            print(f"This lane took {time.monotonic() - started:.0f} s.", flush=True)
+            python_passed = of_python.result()
+        except BaseException:  # also Ctrl-C; the lane would be waited for
+            end_all()
+            raise
+    sys.stdout.write(LOG.read_text(encoding="utf-8", errors="replace"))
+    print(f"All tests took {time.monotonic() - started:.0f} s.")
+    if not scala_passed:
+        print("Tests failed in the lane of the Scala tests (see above).", file=sys.stderr)
+    return 0 if scala_passed and python_passed else 1
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        end_all()
+        sys.exit(130)
