@@ -112,16 +112,11 @@ object Program {
     compile(Parameters.bind(Parser.parse(text), quantities))
 
   def compile(query: Query): Program = {
-    val items: Vector[SelectList.Shown] = query.select.list match {
-      case SelectList.Variables(items)               => items
-      case SelectList.Columns(items, _)              => items
-      case SelectList.All                            => Vector(SelectList.Star)
-      case SelectList.Count | SelectList.NoVariables => Vector.empty
-    }
+    val items = query.select.items
     checkVariables(query, items.collect { case i: SelectList.Item => i.variable })
     checkStreams(query)
-    // The numbers of the pattern decide how large the automaton is; those of WITHIN and LIMIT do not matter here.
-    Parameters.quantities(query.copy(within = None, limit = None)(query.text)).headOption.foreach { p =>
+    // They decide how large the automaton is. Those of WITHIN and LIMIT do not matter here.
+    Parameters.ofPattern(query).headOption.foreach { p =>
       throw new CeqlException(query.text, p.offset, "CER_PARAMETER.MISSING", "name" -> p.value)
     }
     if (query.where.nullable)
@@ -163,6 +158,14 @@ object Program {
     val bound = query.where.variables
     listed.find(x => !bound(x.value)).foreach { x =>
       val names = bound.toVector.sorted
+      if (query.ofEveryMatch.exists(_.equalsIgnoreCase(x.value)))
+        throw new CeqlException(
+          query.text,
+          x.offset,
+          "CER_UNKNOWN_VARIABLE.SELECT_COLUMN",
+          "name" -> x.value,
+          "example" -> s"my_${x.value}"
+        )
       throw new CeqlException(
         query.text,
         x.offset,

@@ -48,8 +48,13 @@ final private[evaluate] class Selection(cursor: Cursor, strategy: Strategy, dist
   private def maximal(candidates: ArrayBuffer[Selection.Match]): Vector[Selection.Match] = {
     // A proper superset is longer, so it comes before its subsets.
     val keptSets = ArrayBuffer.empty[Array[Int]]
-    val byEvents = candidates.groupBy(m => m.events.toSeq).toVector.sortBy(-_._1.length)
-    byEvents.iterator
+    // Sets of one length stay in the order of the candidates, which LIMIT relies on: it does not depend on how events
+    // are numbered, as that of a hash table would.
+    val byEvents = mutable.LinkedHashMap.empty[Seq[Int], ArrayBuffer[Selection.Match]]
+    candidates.foreach(m => byEvents.getOrElseUpdate(m.events.toSeq, ArrayBuffer.empty) += m)
+    byEvents.toVector
+      .sortBy(-_._1.length)
+      .iterator
       .filter { case (_, same) =>
         val events = same.head.events
         val beaten = keptSets.exists(k => k.length > events.length && Selection.contains(k, events))

@@ -140,13 +140,14 @@ final class Bucket(plan: Plan) {
   def recentEvents: Vector[Event] = recent.fold(Vector.empty[Event])(_.toVector)
 
   /** Drops the keys whose window has passed, which cannot be part of a match any more; and those that had no event for
-    * `idle`, which are counted.
+    * `idle`, which are counted. With a watermark, only the time up to which all events are read counts for this: an
+    * event of the key may still wait, or be on its way.
     */
   private def dropIdle(out: BucketOutput): Unit = {
     val passed =
       if (plan.window.ofTime && watermarked.isDefined && released != Long.MinValue) recognizer.bound(released)
       else Long.MinValue
-    val now = math.max(latest, released)
+    val now = if (watermarked.isDefined) released else latest
     val idle = plan.stream.idle.fold(Long.MinValue)(n => if (now < Long.MinValue + n) Long.MinValue else now - n)
     val all = keys.entrySet().iterator()
     var going = true

@@ -23,7 +23,7 @@ import org.apache.spark.sql.streaming.StreamingQueryListener
   * @param nanos
   *   the clock
   */
-final class EngineCache(idleMillis: Long, nanos: () => Long = () => System.nanoTime()) {
+class EngineCache(idleMillis: Long, nanos: () => Long = () => System.nanoTime()) {
   import EngineCache.Key
 
   final private class Entry(val bucket: Bucket, val bytes: Long) {
@@ -34,20 +34,12 @@ final class EngineCache(idleMillis: Long, nanos: () => Long = () => System.nanoT
   private val entries = mutable.LinkedHashMap.empty[Key, Entry]
   private var total = 0L
 
-  /** Drops idle engines now and then, once there are any. */
-  private lazy val sweeper = {
-    val timer = Executors.newSingleThreadScheduledExecutor { (body: Runnable) =>
-      val thread = new Thread(body, "spark-cer-engine-cache")
-      thread.setDaemon(true)
-      thread
-    }
-    timer.scheduleWithFixedDelay(() => sweep(), idleMillis / 2, idleMillis / 2, TimeUnit.MILLISECONDS)
-  }
-
   /** Takes the bucket out, if it is here and its log ends with `head`. */
   def take(key: Key, head: LogHead): Option[Bucket] = synchronized {
-    remove(key).map(_.bucket).filter(_.head == head)
+    remove(key).map(_.bucket).filter(fits(_, head))
   }
+
+  protected def fits(bucket: Bucket, head: LogHead): Boolean = bucket.head == head
 
   /** Puts a bucket in after its changes were written. The buckets used longest ago make room for it. */
   def put(key: Key, bucket: Bucket, limit: Long): Unit = synchronized {
@@ -56,7 +48,6 @@ final class EngineCache(idleMillis: Long, nanos: () => Long = () => System.nanoT
     entries(key) = entry
     total += entry.bytes
     while (total > limit && entries.nonEmpty) remove(entries.head._1): Unit
-    sweeper: Unit
   }
 
   /** Drops the engines of a run. */
@@ -87,8 +78,19 @@ object EngineCache {
   /** One bucket of one operator of one run of a query. */
   final case class Key(run: UUID, operator: String, bucket: Int)
 
-  /** Of this executor. */
-  val here = new EngineCache(TimeUnit.MINUTES.toMillis(10))
+  private val IdleMillis = TimeUnit.MINUTES.toMillis(10)
+
+  /** Of this executor. A thread removes idle engines now and then. */
+  lazy val here: EngineCache = {
+    val cache = new EngineCache(IdleMillis)
+    val timer = Executors.newSingleThreadScheduledExecutor { (body: Runnable) =>
+      val thread = new Thread(body, "spark-cer-engine-cache")
+      thread.setDaemon(true)
+      thread
+    }
+    timer.scheduleWithFixedDelay(() => cache.sweep(), IdleMillis / 2, IdleMillis / 2, TimeUnit.MILLISECONDS): Unit
+    cache
+  }
 
   /** How many bytes the engines of an executor may take: what the session says, or a quarter of the executor's own
     * heap.

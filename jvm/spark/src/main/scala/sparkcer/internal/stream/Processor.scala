@@ -15,9 +15,11 @@ import sparkcer.internal.prepare.Event
   * @param cacheBytes
   *   see [[EngineCache.limit]]
   */
-final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
+class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
     extends StatefulProcessor[Int, Event, StreamOutput] {
   @transient private var log: BucketLog = _
+
+  protected def cache: EngineCache = EngineCache.here
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
     val buckets = if (oneTask) 1 else BucketOf.current().length
@@ -37,9 +39,14 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
       timers: TimerValues,
       expired: ExpiredTimerInfo
   ): Iterator[StreamOutput] = {
-    val out = newOutput
-    work(bucket, out, timers, Some(expired.getExpiryTimeInMs()))(_.advance(watermark(timers), out))
-    out.result()
+    val time = expired.getExpiryTimeInMs()
+    // Of two timers that fire in the same micro-batch, the later one does the work.
+    if (getHandle.listTimers().exists(t => time < t && t < timers.getCurrentWatermarkInMs())) Iterator.empty
+    else {
+      val out = newOutput
+      work(bucket, out, timers, Some(time))(_.advance(watermark(timers), out))
+      out.result()
+    }
   }
 
   private def watermarked = plan.stream.watermark.isDefined
@@ -55,7 +62,7 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
   ): Unit = {
     val key = EngineCache.Key(getHandle.getQueryInfo().getRunId, plan.stream.operator, bucket)
     val head = log.open()
-    val live = EngineCache.here.take(key, head).getOrElse(Bucket.load(plan, log.read(), head))
+    val live = cache.take(key, head).getOrElse(Bucket.load(plan, log.read(), head))
     action(live)
     out.counts.buckets += 1
     if (live.isEmpty && !watermarked) {
@@ -65,30 +72,27 @@ final class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
       val (piece, full) = live.save()
       live.head = log.append(piece, full, head)
       live.measure(out.counts)
-      EngineCache.here.put(key, live, EngineCache.limit(cacheBytes))
+      cache.put(key, live, EngineCache.limit(cacheBytes))
     }
-    if (watermarked) schedule(live.wakeAt, expired, timers.getCurrentWatermarkInMs())
+    if (watermarked) schedule(live.wakeAt, expired, timers)
   }
 
   /** Sets the timers, in milliseconds, that wake the bucket as soon as the watermark reaches the first time at which
     * there is something to do. Later would be too late: Spark fails a query that returns a row which is not after the
     * watermark of the micro-batch before. Earlier does no harm: the bucket finds nothing to do yet.
     *
-    * Spark 4.0 and 4.1 fire timers that are before the watermark. Later versions also fire those at the watermark, but
-    * none that was set at or before the current watermark. One timer, a millisecond before the wanted time, serves
-    * both. If that is the current watermark, a second timer at the wanted time serves the later versions.
+    * Spark 4.0 and 4.1 fire timers that are before the watermark, so there must be one a millisecond before the wanted
+    * time. Later versions also fire those at the watermark, but none at or before the watermark of the micro-batch
+    * before. So there must be one at the wanted time, too: a timer at the watermark would be lost if Spark is upgraded.
     *
     * @param expired
-    *   the timer that fired. It is still listed, and Spark removes it: setting it again would have no effect
-    * @param inForce
-    *   Spark's current watermark, in milliseconds
+    *   the timer that fired. Spark itself removes it, and those after it that fire in the same micro-batch
     */
-  private def schedule(wakeAt: Option[Long], expired: Option[Long], inForce: Long): Unit = {
-    val wanted = wakeAt.map(t => -Math.floorDiv(-t, 1000L)).toVector.flatMap { first =>
-      if (first - 1 > inForce) Vector(first - 1) else Vector(first - 1, first)
-    }
+  private def schedule(wakeAt: Option[Long], expired: Option[Long], timers: TimerValues): Unit = {
+    def isSparks(t: Long) = expired.exists(e => e <= t && t <= timers.getCurrentWatermarkInMs())
+    val wanted = wakeAt.map(t => -Math.floorDiv(-t, 1000L)).toVector.flatMap(first => Vector(first - 1, first))
     val set = getHandle.listTimers().toVector
-    set.filterNot(t => wanted.contains(t) || expired.contains(t)).foreach(getHandle.deleteTimer)
+    set.filterNot(t => wanted.contains(t) || isSparks(t)).foreach(getHandle.deleteTimer)
     wanted.filterNot(set.contains).foreach(getHandle.registerTimer)
   }
 }

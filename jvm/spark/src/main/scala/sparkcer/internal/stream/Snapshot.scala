@@ -5,12 +5,12 @@ import java.nio.ByteBuffer
 import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoders}
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.cerbridge.CerException
+import org.apache.spark.sql.cerbridge.{CerException, Columns}
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.Cer
 import sparkcer.internal.batch.{Batch, Spread}
-import sparkcer.internal.bind.{Binding, Options, Plan}
+import sparkcer.internal.bind.{Binding, Earliest, Options, Plan}
 import sparkcer.internal.output.MatchColumns
 import sparkcer.internal.prepare.AsLong
 import sparkcer.engine.ceql.Consume
@@ -62,9 +62,7 @@ object Snapshot {
     val back = window(b)
     if (b.program.query.consumeBy != Consume.None || b.program.query.limit.isDefined)
       throw new CerException("CER_SNAPSHOT.CONSUME_OR_LIMIT")
-    // The matches are those of a batch.
-    val bound = Plan.of(b, query, options.copy(snapshots = true))
-    val plan = bound.copy(stream = bound.stream.copy(watermark = None, lateRows = false))
+    val plan = planOf(Plan.of(b, query, options.copy(snapshots = true)))
     // In one pass: loading the state twice would cost more than having the last window in one partition.
     val latest = max("latest").over(Window.partitionBy())
     val now = at.fold(latest)(t => greatest(latest, AsLong.of(t.cast(b.time.dataType))))
@@ -76,9 +74,7 @@ object Snapshot {
   private def window(b: Binding): Column => Column = {
     if (b.windowSize.isEmpty || b.windowColumn != b.time)
       throw new CerException("CER_SNAPSHOT.NO_WINDOW")
-    val (clock, size) = (b.windowClock, b.windowSize)
-    val bound = udf((time: Long) => clock.bound(time, size))
-    bound(_)
+    time => Columns.column(Earliest(Columns.expression(time), b.windowClock, b.windowSize.get))
   }
 
   /** The logs of all buckets after the last micro-batch. */
@@ -116,18 +112,29 @@ object Snapshot {
   private def rows(pieces: Dataset[Piece], plan: Plan): Dataset[Found] =
     pieces
       .groupByKey((p: Piece) => p.bucket)(Encoders.scalaInt)
-      .flatMapGroups { (_: Int, pieces: Iterator[Piece]) =>
-        val (about, log) = pieces.toVector.partition(_.number == BucketLog.About)
-        // A log can be read whatever the number of buckets.
-        about.map(p => LogAbout.read(p.bytes)).foreach { written =>
-          written.mustFit(LogAbout.of(plan, written.meaning.fold(0)(_.buckets)), plan.stream.state.first)
-        }
-        val bucket = Bucket.load(plan, log.sortBy(_.number).map(_.bytes), LogHead.Empty)
-        val events = bucket.recentEvents
-        val byKey = events.sortBy(e => ByteBuffer.wrap(e.key)) // stable: in order inside each key
-        val matches = new Batch(plan, Spread.ByKey(inTime = false))(byKey.iterator)
-        matches.map(r => Found(r.copy().getBytes, Long.MinValue)) ++ events.map(_.time).maxOption.map(Found(null, _))
-      }(Encoders.product[Found])
+      .flatMapGroups((_: Int, pieces: Iterator[Piece]) => found(plan, pieces))(Encoders.product[Found])
+
+  /** The matches in the last two windows of a bucket, from the pieces of its log, and its latest time.
+    *
+    * @param plan
+    *   without a watermark
+    */
+  private[sparkcer] def found(plan: Plan, pieces: Iterator[Piece]): Iterator[Found] = {
+    val (about, log) = pieces.toVector.partition(_.number == BucketLog.About)
+    // A log can be read whatever the number of buckets.
+    about.map(p => LogAbout.read(p.bytes)).foreach { written =>
+      written.mustFit(LogAbout.of(plan, written.meaning.fold(0)(_.buckets)), plan.stream.state.first)
+    }
+    val bucket = Bucket.load(plan, log.sortBy(_.number).map(_.bytes), LogHead.Empty)
+    val events = bucket.recentEvents
+    val byKey = events.sortBy(e => ByteBuffer.wrap(e.key)) // stable: in order inside each key
+    val matches = new Batch(plan, Spread.ByKey(inTime = false))(byKey.iterator)
+    matches.map(r => Found(r.copy().getBytes, Long.MinValue)) ++ events.map(_.time).maxOption.map(Found(null, _))
+  }
+
+  /** The plan of a stream for a snapshot of it. The matches are those of a batch. */
+  private[sparkcer] def planOf(stream: Plan): Plan =
+    stream.copy(stream = stream.stream.copy(watermark = None, lateRows = false))
 }
 
 /** A piece of a bucket's log. */

@@ -56,7 +56,12 @@ object StreamQuery {
       .as[Event](Encoders.product[Event])
   }
 
-  private def matches(events: Dataset[Event], plan: Plan, oneTask: Boolean, spark: SparkSession): DataFrame = {
+  private[sparkcer] def matches(
+      events: Dataset[Event],
+      plan: Plan,
+      oneTask: Boolean,
+      spark: SparkSession
+  ): DataFrame = {
     checkStore(spark)
     implicit val event: Encoder[Event] = Encoders.product[Event]
     implicit val ints: Encoder[Int] = Encoders.scalaInt
