@@ -89,8 +89,7 @@ def views(spark: SparkSession) -> Any:
 def _text(query: Cer, kind: str) -> str:
     spark = SparkSession.getActiveSession() or session()
     if _is_connect(spark):
-        params = {f"params.{name}": lit(value) for name, value in query.params.items()}
-        of_server: str = _connect().text(spark, kind, query.query, options=params)
+        of_server: str = _connect().text(spark, kind, query.query, options=_named_params(query))
         return of_server
     text: str = getattr(_entry(spark), kind)(query.query, _params(query))
     return text
@@ -125,7 +124,11 @@ def _named(query: Cer) -> dict[str, Any]:
     options["snapshots"] = "true" if query.snapshots else None
     if query.type is not NOT_GIVEN:
         options["type"] = lit(query.type)  # a literal NULL if there is no type column
-    return {**options, **{f"params.{name}": lit(value) for name, value in query.params.items()}}
+    return {**options, **_named_params(query)}
+
+
+def _named_params(query: Cer) -> dict[str, Any]:
+    return {f"params.{name}": lit(value) for name, value in query.params.items()}
 
 
 def _options(entry: Any, query: Cer) -> Any:

@@ -33,9 +33,9 @@ import sparkcer.internal.stream.Snapshot
   *     references: SubqueryAlias(the input's name, the input), …
   * }}}
   *
-  * The one input of a query that names none has the empty name. ParameterValues are options `params.name`; the option
-  * `type` may be NULL. The functions `explain`, `svg` and `mermaid` have no input, and give a text in one row; `types`
-  * has an empty one, if all types of the query occur.
+  * The one input of a query that names none has the empty name. Parameters are options `params.name`; the option `type`
+  * may be NULL. The functions `explain`, `svg` and `mermaid` have no input, and give a text in one row; `types` has an
+  * empty one, if all types of the query occur.
   */
 final class CerRelationPlugin extends RelationPlugin {
   import CerRelationPlugin._

@@ -2,12 +2,9 @@ package sparkcer
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.{Column, DataFrame, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.Literal
-import org.apache.spark.sql.cerbridge.Columns
-import org.apache.spark.sql.types.NumericType
+import org.apache.spark.sql.{Column, DataFrame}
 
-import sparkcer.internal.bind.{Explanation, Options, Types}
+import sparkcer.internal.bind.{Explanation, Options, ParameterValues, Types}
 import sparkcer.internal.stream.Snapshot
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.explain.{Diagram, Svg}
@@ -46,17 +43,10 @@ object PythonEntry {
 
   type Params = java.util.Map[String, Column]
 
-  def explain(query: String, params: Params): String = Explanation(query, numbers(params))
-  def svg(query: String, params: Params): String = Cer.inWords(Svg(Program(query, numbers(params))))
-  def mermaid(query: String, params: Params): String =
-    Cer.inWords(Diagram.mermaid(Program(query, numbers(params)).cea))
+  def explain(query: String, params: Params): String = Cer.inWords(Explanation(program(query, params)))
+  def svg(query: String, params: Params): String = Cer.inWords(Svg(program(query, params)))
+  def mermaid(query: String, params: Params): String = Cer.inWords(Diagram.mermaid(program(query, params).cea))
 
-  /** The parameters that are numbers, which is all that the automaton of a query needs of them. */
-  private def numbers(params: Params): Map[String, BigDecimal] =
-    params.asScala.toMap.view
-      .mapValues(Columns.resolve(SparkSession.active.range(0).toDF(), _))
-      .collect {
-        case (name, Literal(value, _: NumericType)) if value != null => name -> BigDecimal(value.toString)
-      }
-      .toMap
+  private def program(query: String, params: Params): Program =
+    Program(query, ParameterValues.quantities(query, params.asScala.toMap))
 }

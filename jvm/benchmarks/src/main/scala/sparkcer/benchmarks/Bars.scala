@@ -99,8 +99,8 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
     )
   }
 
-  /** An optional step against the dearer of its alternatives, a condition on a count against the query without it, and
-    * `A{n,}` under MAX, which may grow as n does.
+  /** An optional step against the dearer of its alternatives, a condition on a count against the query without it,
+    * measures, which add no state, and `A{n,}` under MAX, which may grow as n does.
     */
   private def repetitions =
     of("S3", "R-without", "R-optional") { r =>
@@ -114,6 +114,16 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
         )
       }
     } ++ of("R-plus", "R-counted")(r => slower("R-counted against R-plus", r(0), r(1), 1.5)) ++
+      of("R-plus", "R-measures")(r =>
+        Seq(
+          line(
+            "R-measures, bytes of state against R-plus",
+            r(1).peak.bytes.toDouble / r(0).peak.bytes,
+            1,
+            atLeast = false
+          )
+        )
+      ) ++
       Vector(("R-max5", "R-max10", 2.0), ("R-max10", "R-max20", 2.0), ("R-max20", "R-max40", 2.0)).flatMap {
         case (n, twice, bar) => of(n, twice)(r => slower(s"$twice against $n", r(0), r(1), bar))
       }

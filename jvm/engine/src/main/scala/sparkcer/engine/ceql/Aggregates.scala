@@ -68,6 +68,19 @@ private[ceql] object Aggregates {
   def refuse(text: String, offset: Int, aggregate: String): Nothing =
     throw new CeqlException(text, offset, "CER_UNSUPPORTED.AGGREGATE", "aggregate" -> aggregate)
 
+  /** `cuont(x)` */
+  def unknown(text: String, function: Token, variable: String): Nothing =
+    throw new CeqlException(
+      text,
+      function.start,
+      "CER_UNSUPPORTED.FUNCTION_OF_EVENTS",
+      "function" -> function.text,
+      "variable" -> variable,
+      "suggestion" -> CeqlException.suggestion(function.text.toLowerCase, OfEvents)
+    )
+
+  private val OfEvents = Vector(Count, "first", "last")
+
   /** `max(x)` */
   def withoutColumn(text: String, offset: Int, function: String, variable: String): Nothing =
     throw new CeqlException(

@@ -165,9 +165,17 @@ private[sparkcer] object Lexer {
     if (at < text.length) Some(at + 1) else None
   }
 
-  /** The length of the first name of a path, in backticks or not. */
+  /** The names of a path such as `address.city`, without backticks. */
+  def path(text: String): Vector[String] = {
+    val end = skipName(text)
+    unquoted(text.take(end)) +: (if (end < text.length) path(text.drop(end + 1)) else Vector.empty)
+  }
+
+  /** The length of the first name of a path, in backticks or not. A backtick in a name is doubled. */
   def skipName(path: String): Int =
-    if (path.startsWith("`")) skipLiteral(path, 0) else indexOrEnd(path, path.indexOf('.'))
+    if (path.startsWith("`"))
+      Iterator.iterate(skipLiteral(path, 0))(skipLiteral(path, _)).find(e => !path.startsWith("`", e)).get
+    else indexOrEnd(path, path.indexOf('.'))
 
   def unquoted(name: String): String =
     if (name.startsWith("`")) name.substring(1, name.length - 1).replace("``", "`") else name

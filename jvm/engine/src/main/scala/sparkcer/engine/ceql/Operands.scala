@@ -219,8 +219,11 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
 
   /** A name that no dot follows, where every attribute needs its variable. */
   private def withoutColumn(name: Token, what: String, body: Formula): Nothing =
-    if (body.variables(name.text)) expected(s"'.' and a column after '${name.text}', such as ${name.text}.price")
-    else if (name.kind == Token.Word && Words(name.text.toUpperCase)) { index -= 1; expected(what) }
+    if (body.variables(name.text)) {
+      val function = tokens.lift(index - 3).filter(t => t.kind == Token.Word && tokens(index - 2).isSymbol("("))
+      if (function.isDefined && token.isSymbol(")")) Aggregates.unknown(text, function.get, name.text)
+      expected(s"'.' and a column after '${name.text}', such as ${name.text}.price")
+    } else if (name.kind == Token.Word && Words(name.text.toUpperCase)) { index -= 1; expected(what) }
     else Whose.refuse(text, name, body)
 
   /** `.a.b`, without the first dot. */

@@ -26,20 +26,22 @@ object Parameters {
     case _: Window.Duration | _: Window.Length => Vector.empty
   }
 
-  /** The parameters that are numbers: of LIMIT, of WITHIN, in braces, and beside `count(x)`. */
-  def quantities(q: Query): Vector[Name] = {
+  /** The parameters that are numbers: of the pattern, of WITHIN and of LIMIT. */
+  def quantities(q: Query): Vector[Name] = ofPattern(q) ++ ofWindows(q) ++ q.limit.toVector.flatMap(of)
+
+  /** The parameters in braces and beside `count(x)`. */
+  def ofPattern(q: Query): Vector[Name] = {
     def ofCondition(c: Condition): Vector[Name] = c match {
       case Condition.Count(_, _, n) => of(n)
       case Condition.And(parts)     => parts.flatMap(ofCondition)
       case Condition.Or(parts)      => parts.flatMap(ofCondition)
       case _                        => Vector.empty
     }
-    val pattern = q.where.subformulas.flatMap {
+    q.where.subformulas.flatMap {
       case r: Formula.Repeat    => of(r.least) ++ r.most.toVector.flatMap(of)
       case Formula.Filter(_, c) => ofCondition(c)
       case _                    => Vector.empty
-    }
-    pattern.toVector ++ ofWindows(q) ++ q.limit.toVector.flatMap(of)
+    }.toVector
   }
 
   /** The SQL of all conditions, also of those that the compiler finds to be always or never true. */

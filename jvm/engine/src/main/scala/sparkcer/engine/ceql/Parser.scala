@@ -100,11 +100,7 @@ final private class Parser(text: String) extends SelectReader(text) {
   /** The SQL over matches with the variables of the pattern. `start AS x` and `card AS x` are measures too. */
   private def ofMatches(q: Query): Query = {
     val bound = q.where.variables
-    def lastName(path: String): String = {
-      val end = Lexer.skipName(path)
-      if (end < path.length) lastName(path.drop(end + 1)) else Lexer.unquoted(path)
-    }
-    val columns = (Vector("start", "end") ++ q.partitionBy.map(n => lastName(n.value))).map(_.toLowerCase).toSet
+    val columns = q.ofEveryMatch.map(_.toLowerCase).toSet
     def shown(s: SelectList.Shown): SelectList.Shown = s match {
       case SelectList.Item(x, None, Some(as)) if !bound(x.value) && columns(x.value.toLowerCase) =>
         SelectList.Measure(Printer.name(x.value), as)(x.offset)

@@ -10,7 +10,11 @@ final case class Query(
     consumeBy: Consume = Consume.None,
     limit: Option[Quantity] = None,
     having: Option[SqlCondition] = None
-)(val text: String)
+)(val text: String) {
+
+  /** The columns of every match that measures can name. */
+  def ofEveryMatch: Vector[String] = Vector("start", "end") ++ partitionBy.map(n => Lexer.path(n.value).last)
+}
 
 /** A name with its place in the text. Two names are equal when they spell the same. */
 final case class Name(value: String)(val offset: Int)
@@ -18,10 +22,15 @@ final case class Name(value: String)(val offset: Int)
 /** SELECT: the strategy, and what of a match is shown. */
 final case class Select(strategy: Strategy, distinct: Boolean, list: SelectList) {
 
-  def measures: Vector[SelectList.Measure] = list match {
-    case SelectList.Columns(items, _) => items.collect { case m: SelectList.Measure => m }
-    case _                            => Vector.empty
+  /** What stands between the commas. */
+  def items: Vector[SelectList.Shown] = list match {
+    case SelectList.All                            => Vector(SelectList.Star)
+    case SelectList.NoVariables | SelectList.Count => Vector.empty
+    case SelectList.Variables(items)               => items
+    case SelectList.Columns(items, _)              => items
   }
+
+  def measures: Vector[SelectList.Measure] = items.collect { case m: SelectList.Measure => m }
 }
 
 sealed trait SelectList

@@ -51,12 +51,7 @@ object RecognizedQuery {
   /** Takes items out of the list, and leaves what is between the others as it is written. */
   private def list(q: Query, places: Places, text: String): Option[Edit] = {
     val hidden = SelectedVariables.hidden(q)
-    val items: Vector[SelectList.Shown] = q.select.list match {
-      case SelectList.Columns(items, _)              => items
-      case SelectList.Variables(items)               => items
-      case SelectList.All                            => Vector(SelectList.Star)
-      case SelectList.NoVariables | SelectList.Count => Vector.empty
-    }
+    val items = q.select.items
     val kept = items.indices.toVector.filter { i =>
       items(i) match {
         case _: SelectList.Measure           => false

@@ -15,24 +15,18 @@ object SelectedVariables {
     if (hasStar(q) || places != places.sorted) first ++ others else (first ++ others).sortBy(order.getOrElse(_, -1))
   }
 
-  private def hasStar(q: Query): Boolean = q.select.list match {
-    case SelectList.All | SelectList.Count                => true
-    case SelectList.Columns(items, _)                     => items.contains(SelectList.Star)
-    case SelectList.NoVariables | _: SelectList.Variables => false
-  }
+  private def hasStar(q: Query): Boolean = items(q).contains(SelectList.Star)
 
-  /** Those that SELECT lists, each once. COUNT(*) counts the matches of `SELECT *`. */
-  def listed(q: Query): Vector[String] = (q.select.list match {
-    case SelectList.All | SelectList.Count => starred(q.where)
-    case SelectList.NoVariables            => Vector.empty
-    case SelectList.Variables(items)       => items.map(_.variable.value)
-    case SelectList.Columns(items, _)      =>
-      items.flatMap {
-        case SelectList.Star       => starred(q.where)
-        case i: SelectList.Item    => Vector(i.variable.value)
-        case _: SelectList.Measure => Vector.empty
-      }
-  }).distinct
+  /** COUNT(*) counts the matches of `SELECT *`. */
+  private def items(q: Query): Vector[SelectList.Shown] =
+    if (q.select.list == SelectList.Count) Vector(SelectList.Star) else q.select.items
+
+  /** Those that SELECT lists, each once. */
+  def listed(q: Query): Vector[String] = items(q).flatMap {
+    case SelectList.Star       => starred(q.where)
+    case i: SelectList.Item    => Vector(i.variable.value)
+    case _: SelectList.Measure => Vector.empty
+  }.distinct
 
   /** Those that only measures and HAVING name, in the order of the pattern, which other measures do not change. A row
     * of COUNT(*) has none.

@@ -56,7 +56,7 @@ object Explain {
       else p.shown.map(shown)
     val named =
       if (hidden.isEmpty) None
-      else Some(s"${hidden.mkString(", ")}: not shown, but matches with other events in it are other matches")
+      else Some(s"${hidden.mkString(", ")}: not shown; matches that differ in their events are different matches")
     columns ++ named ++ p.query.having.map(h =>
       s"HAVING ${h.sql}: asked of each ${if (p.counts) "row" else "match"}, last of all"
     )

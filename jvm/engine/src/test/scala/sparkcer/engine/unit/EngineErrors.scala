@@ -229,6 +229,19 @@ object EngineErrors {
       8,
       "SELECT names 'hihg', which is not a variable of the pattern. Its variables are A, high. Did you mean 'high'?"
     ),
+    query(
+      "CER_UNKNOWN_VARIABLE.SELECT_COLUMN",
+      "SELECT card, x FROM S WHERE A AS x PARTITION BY [card]",
+      8,
+      "Every match has the column 'card', so SELECT does not name it. Leave it out, or give it another name: card AS my_card."
+    ),
+    formula(
+      "CER_UNSUPPORTED.FUNCTION_OF_EVENTS",
+      "A+ AS x FILTER cuont(x) > 2",
+      16,
+      "'cuont' is not a function of all events of 'x': FILTER has count, first and last. Other functions take a column, " +
+        "such as cuont(x.price). Did you mean 'count'?"
+    ),
     formula(
       "CER_UNSUPPORTED.NOT",
       "NOT(A ; B)",

@@ -178,7 +178,7 @@ class MeasureSuite extends munit.FunSuite {
         "buy: one event of x",
         "n: count(more)",
         "y: one event",
-        "more: not shown, but matches with other events in it are other matches",
+        "more: not shown; matches that differ in their events are different matches",
         "HAVING n > 1: asked of each match, last of all"
       )
     )

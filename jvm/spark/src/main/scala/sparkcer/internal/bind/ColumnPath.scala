@@ -13,12 +13,7 @@ final private[sparkcer] case class ColumnPath(whole: String, parts: Vector[Strin
 
 private[sparkcer] object ColumnPath {
   def apply(name: Name): ColumnPath = {
-    val parts = split(name.value)
+    val parts = Lexer.path(name.value)
     ColumnPath(if (parts.length == 1) parts.head else name.value, parts)
-  }
-
-  private def split(path: String): Vector[String] = {
-    val end = Lexer.skipName(path)
-    Lexer.unquoted(path.take(end)) +: (if (end < path.length) split(path.drop(end + 1)) else Vector.empty)
   }
 }

@@ -203,20 +203,9 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
       "rightType" -> right._2.dataType.sql
     )
 
-  /** Replaces the names of variables by the columns of their events. Arguments of lambda functions are left alone. */
-  private def placed(
-      e: Expression,
-      at: Seq[String] => Seq[String],
-      arguments: Seq[String] = Nil
-  ): Expression = e match {
-    case UnresolvedAttribute(names) => UnresolvedAttribute(at(names))
-    case UnresolvedNamedLambdaVariable(names) if !arguments.exists(b.same(_, names.head)) =>
-      UnresolvedNamedLambdaVariable(at(names))
-    case f: LambdaFunction =>
-      val own = f.arguments.collect { case UnresolvedNamedLambdaVariable(names) => names.head }
-      f.copy(function = placed(f.function, at, arguments ++ own))
-    case other => other.mapChildren(placed(_, at, arguments))
-  }
+  /** Replaces the names of variables by the columns of their events. */
+  private def placed(e: Expression, at: Seq[String] => Seq[String]): Expression =
+    new Names(b.same, names => UnresolvedAttribute(at(names)))(e)
 }
 
 private[sparkcer] object ComparisonBinding {

@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.types.{DataType, LongType}
 
-/** The earliest time that is not too long before the time of an event, for a sub-window `(φ WITHIN d)`.
+/** The earliest time that is not too long before the time of an event, for a sub-window `(φ WITHIN d)` and for the
+  * window of a snapshot.
   *
   * @param child
   *   the time of the event as a long, see [[sparkcer.internal.prepare.AsLong]]

@@ -83,6 +83,6 @@ final private[bind] class EventsOf(variable: Program.Column, column: Attribute, 
   private def newElement = NamedLambdaVariable("event", event, nullable = false)
 
   private def over(one: Expression): PartialFunction[Expression, Expression] = {
-    case a: Attribute if a.name == MeasureBinding.Event => one
+    case a: Attribute if a.name == MeasureText.Event => one
   }
 }

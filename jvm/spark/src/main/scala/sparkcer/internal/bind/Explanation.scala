@@ -1,6 +1,5 @@
 package sparkcer.internal.bind
 
-import sparkcer.Cer
 import sparkcer.engine.ceql.{Consume, Query, Window}
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.explain.Explain
@@ -8,11 +7,8 @@ import sparkcer.engine.explain.Explain
 /** A query's plan in words: what the engine says of itself, and how Spark runs it. */
 object Explanation {
 
-  /** @param quantities the values of the parameters that are numbers */
-  def apply(query: String, quantities: Map[String, BigDecimal]): String = Cer.inWords {
-    val program = Program(query, quantities)
+  def apply(program: Program): String =
     s"${Explain(program)}\n\nOn Spark\n" + (tasks(program.query) ++ state(program.query)).map("  " + _).mkString("\n")
-  }
 
   private def tasks(q: Query): Vector[String] = {
     val bounded = q.within.exists(!_.isInstanceOf[Window.Events])

@@ -2,7 +2,7 @@ package sparkcer.internal.bind
 
 import scala.util.Try
 
-import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.NamedParameter
 import org.apache.spark.sql.catalyst.expressions.{CreateArray, Expression, In, Literal}
 import org.apache.spark.sql.catalyst.util.ArrayData
@@ -52,13 +52,11 @@ object ParameterValues {
       e.collect { case NamedParameter(name) => name }.distinct.map { n =>
         Name(n)(math.max(offset, query.text.indexOf(s":$n", offset)))
       }
-    val numbers = Places.quantities(query)
-    val lengths = Places.lengths(query)
     val conditions = Places.conditions(query).flatMap(p => parsed(df, p.sql).map(p.offset -> _))
     val ofMatches = Places.ofMatches(query).flatMap { case (sql, offset) => parsed(df, sql).map(offset -> _) }
     val inConditions = conditions.flatMap { case (offset, e) => in(e, offset) }
     val inMatches = ofMatches.flatMap { case (offset, e) => in(e, offset) }
-    val recognized = numbers ++ lengths ++ inConditions
+    val recognized = Places.quantities(query) ++ Places.lengths(query) ++ inConditions
     val places = recognized ++ inMatches
     places.find(p => !supplied.contains(p.value)).foreach(missing(query, _, supplied.keySet -- places.map(_.value)))
     supplied.keys.toVector.sorted.find(n => !places.exists(_.value == n)).foreach(unused(_, places))
@@ -67,9 +65,23 @@ object ParameterValues {
     (inConditions ++ inMatches)
       .filter(p => listed(NamedParameter(p.value)) && elements(values(p.value)).exists(_.exists(_.value == null)))
       .foreach(p => throw new CeqlException(query.text, p.offset, "CER_PARAMETER.NULL_IN_LIST", "name" -> p.value))
-    val quantities = numbers.map(p => p.value -> number(query, p, values(p.value))) ++
-      lengths.map(p => p.value -> BigDecimal(micros(query, p, values(p.value))))
-    new ParameterValues(values, quantities.toMap, values.keySet -- recognized.map(_.value))
+    new ParameterValues(values, quantities(query, values), values.keySet -- recognized.map(_.value))
+  }
+
+  /** The numbers and lengths of time of a query that is shown without events. Parameters may be missing, and those that
+    * the query does not name are left out.
+    */
+  def quantities(text: String, supplied: Map[String, Any]): Map[String, BigDecimal] = {
+    val query = Parser.parse(text)
+    val named = (Places.quantities(query) ++ Places.lengths(query)).map(_.value).toSet
+    lazy val df = SparkSession.active.range(0).toDF()
+    quantities(query, supplied.collect { case (name, v) if named(name) => name -> literal(df, name, v) })
+  }
+
+  private def quantities(query: Query, values: Map[String, Literal]): Map[String, BigDecimal] = {
+    def of(places: Vector[Name], value: (Name, Literal) => BigDecimal) =
+      places.flatMap(p => values.get(p.value).map(v => p.value -> value(p, v)))
+    (of(Places.quantities(query), number(query, _, _)) ++ of(Places.lengths(query), micros(query, _, _))).toMap
   }
 
   /** An SQL text, unless Spark cannot parse it, which [[Binding]] reports. */
@@ -115,14 +127,14 @@ object ParameterValues {
       }
 
   /** A length of time: a DAY TO SECOND interval of any kind, or a text as in WITHIN. */
-  private def micros(query: Query, p: Name, value: Literal): Long = {
+  private def micros(query: Query, p: Name, value: Literal): BigDecimal = {
     val found = (value.value, value.dataType) match {
       case (n: Long, _: DayTimeIntervalType)           => Some(n)
       case (i: CalendarInterval, CalendarIntervalType) => Durations.fixed(i)
       case (text: UTF8String, _: StringType)           => Parser.micros(text.toString)
       case _                                           => None
     }
-    found.getOrElse(refuse(query, p, "NOT_A_LENGTH", value))
+    found.fold[BigDecimal](refuse(query, p, "NOT_A_LENGTH", value))(BigDecimal(_))
   }
 
   private def refuse(query: Query, p: Name, key: String, value: Literal): Nothing = {

@@ -39,7 +39,7 @@ final class ColumnLoop(ctx: CodegenContext, output: Seq[Attribute], rows: SQLMet
   private def value(a: Attribute, vector: String): ExprCode = {
     val javaType = CodeGenerator.javaType(a.dataType)
     val value = JavaCode.variable(ctx.freshName("value"), a.dataType)
-    val get = CodeGenerator.getValue(vector, a.dataType, row)
+    val get = CodeGenerator.getValueFromVector(vector, a.dataType, row)
     if (a.nullable) {
       val isNull = JavaCode.isNullVariable(ctx.freshName("isNull"))
       val other = CodeGenerator.defaultValue(a.dataType)

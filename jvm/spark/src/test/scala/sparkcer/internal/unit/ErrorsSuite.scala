@@ -11,7 +11,8 @@ import sparkcer.internal.testkit.SparkSuite
 /** Each error of the catalogue that is not one of the engine's or of views', as it is written there. */
 class ErrorsSuite extends SparkSuite {
   private val streams = new StreamErrors(spark)
-  private val cases = new QueryErrors(spark).cases ++ streams.cases ++ new ConnectErrors(spark).cases
+  private val cases =
+    new QueryErrors(spark).cases ++ new MeasureErrors(spark).cases ++ streams.cases ++ new ConnectErrors(spark).cases
 
   cases.foreach { c =>
     test(c.key)(assertEquals(c.provoked(), (c.key, c.message)))

@@ -6,7 +6,7 @@ import sparkcer._
 import sparkcer.internal.bind.Clock
 import sparkcer.internal.testkit.SparkSuite
 
-/** Several inputs, from Scala; tests/test_inputs.py has the rest. */
+/** Several inputs, from Scala; tests/unit/test_inputs.py has the rest. */
 class InputsSuite extends SparkSuite {
   private val session = spark
   import session.implicits._

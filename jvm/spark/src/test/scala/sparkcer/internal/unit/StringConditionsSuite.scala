@@ -73,6 +73,18 @@ class StringConditionsSuite extends SparkSuite {
     }
   }
 
+  test("structs are read by generated code, too") {
+    val query = queries.head + " HAVING x.s.n >= 0"
+    val folder = Files.createTempDirectory("strings").resolve("structs").toString
+    val structs = events.selectExpr("type", "t", "name", "named_struct('n', n, 'names', array(name)) AS s")
+    structs.write.parquet(folder)
+    withConf("spark.sql.codegen.fallback" -> "false") {
+      val found = rows(spark.read.parquet(folder), query)
+      assert(found.length > 5, found.length.toString)
+      assertEquals(found, rows(structs, query))
+    }
+  }
+
   test("Spark finds nothing to report in the generated code") {
     val name = classOf[PrepareExec].getName
     val folder = Files.createTempDirectory("strings").toString

@@ -6,7 +6,7 @@ import sparkcer._
 import sparkcer.internal.bind.{Binding, Options, Plan, Types}
 import sparkcer.internal.testkit.SparkSuite
 
-/** What a call in Scala says of the type column; tests/test_types.py has the rest. */
+/** What a call in Scala says of the type column; tests/unit/test_types.py has the rest. */
 class TypesSuite extends SparkSuite {
   private val session = spark
   import session.implicits._
