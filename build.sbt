@@ -58,8 +58,18 @@ lazy val engine = (project in file("jvm/engine"))
   .settings(tested)
   .settings(name := "spark-cer-engine")
 
+/** The suites that run on every Spark: a batch, streams with a watermark, timers and a restart, and Delta where there
+  * is one. With another Spark than the main one, the other suites are not even compiled.
+  */
+val everywhere = Set("CerSuite", "WatermarkSuite", "CheckpointSuite", "DeltaSuite")
+
 /** Compiled with and tested in the jars of a Spark, which the platform has. */
 val onSpark = tested ++ Seq(
+  Test / unmanagedSources := (Test / unmanagedSources).value.filter { file =>
+    !Versions.isOther || !file.getName.endsWith("Suite.scala") || everywhere(
+      file.base
+    ) || file.getParentFile.getName == "testkit"
+  },
   target := baseDirectory.value / (if (Versions.isOther) s"target/spark-${Versions.sparkMinor}" else "target"),
   Compile / unmanagedJars := Versions.sparkJars.classpath,
   Test / javaOptions ++= sparkJava ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false"),

@@ -25,9 +25,6 @@ LOG = ROOT / ".tools" / "python-tests.log"
 SBT = str(ROOT / "scripts" / "sbt")
 PYTEST = (str(ROOT / "scripts" / "env"), str(ROOT / ".venv" / "bin" / "python"), "-m", "pytest")
 
-# On the other Sparks: a batch, streams with a watermark, timers and a restart, and Delta where there is one.
-EVERYWHERE = "spark/testOnly *CerSuite *WatermarkSuite *CheckpointSuite"
-
 running: list[subprocess.Popen[bytes]] = []
 interrupted = threading.Event()
 
@@ -59,19 +56,18 @@ def end_all() -> None:
 class Others:
     """The other Sparks, each of which is taken by the lane that comes first."""
 
-    def __init__(self, versions: dict[str, str]) -> None:
-        self.versions = versions
+    def __init__(self, sparks: list[str]) -> None:
         self.left: queue.SimpleQueue[str] = queue.SimpleQueue()
-        for spark in versions["otherSparks"].split():
+        for spark in sparks:
             self.left.put(spark)
 
     def run(self, output: IO[bytes] | None = None) -> bool:
         passed = True
         with contextlib.suppress(queue.Empty):
             while spark := self.left.get_nowait():
-                views = "views/testOnly *DeltaSuite" if f"delta-{spark}" in self.versions else "views/compile"
                 passed = run("echo", f"On Spark {spark}:", output=output) and passed
-                passed = run(SBT, EVERYWHERE, views, output=output, SBT_OPTS=f"-Dspark={spark}") and passed
+                # build.sbt says which suites these are.
+                passed = run(SBT, "spark/test", "views/test", output=output, SBT_OPTS=f"-Dspark={spark}") and passed
         return passed
 
 
@@ -97,7 +93,7 @@ def main() -> int:
         return 1
     print("The Python tests run at the same time as the Scala tests; what they print follows.", flush=True)
     with ThreadPoolExecutor(1) as lane:
-        others = Others(versions)
+        others = Others(versions["otherSparks"].split())
         of_python = lane.submit(python, options.integration, others)
         try:
             scala_passed = scala(others)
