@@ -65,10 +65,9 @@ val everywhere = Set("CerSuite", "WatermarkSuite", "CheckpointSuite", "DeltaSuit
 
 /** Compiled with and tested in the jars of a Spark, which the platform has. */
 val onSpark = tested ++ Seq(
-  Test / unmanagedSources := (Test / unmanagedSources).value.filter { file =>
-    !Versions.isOther || !file.getName.endsWith("Suite.scala") || everywhere(
-      file.base
-    ) || file.getParentFile.getName == "testkit"
+  Test / unmanagedSources ~= { files =>
+    def shared(file: File) = !file.base.endsWith("Suite") || file.getParentFile.getName == "testkit"
+    files.filter(file => !Versions.isOther || shared(file) || everywhere(file.base))
   },
   target := baseDirectory.value / (if (Versions.isOther) s"target/spark-${Versions.sparkMinor}" else "target"),
   Compile / unmanagedJars := Versions.sparkJars.classpath,

@@ -3,7 +3,7 @@ package sparkcer.engine.unit
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.testkit.{Event, Harness, Value}
 
-class LimitSuite extends munit.FunSuite {
+class LimitOrderSuite extends munit.FunSuite {
   private def event(t: Int) = Event("A", Map("t" -> Value.Num(t)))
 
   for (strategy <- Vector("", "NEXT ", "LAST ", "MAX ", "STRICT ", "DISTINCT "))
