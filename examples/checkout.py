@@ -1,7 +1,7 @@
 """An abandoned checkout: a visitor puts something in the cart and leaves without a purchase.
 
-`NOT(buy):+` matches one or more events, none of which is a purchase. If a visitor puts several things in the cart,
-there are several matches that end at the same event. SELECT NEXT keeps the one that starts first.
+`NO buy` asks that no purchase comes in between. If a visitor puts several things in the cart, there are several matches
+that end at the same event. SELECT NEXT keeps the one that starts first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from spark_cer import cer
 
 QUERY = """
     SELECT NEXT cart, leave FROM Clicks
-    WHERE (cart : NOT(buy):+ : leave) OR (cart : leave)
+    WHERE cart ; NO buy ; leave
     PARTITION BY [visit]
     WITHIN 1 hour"""
 

@@ -47,6 +47,8 @@ PICTURES = {
     "count": pattern("A+ AS x FILTER count(x) = 2", "A X A A"),
     "or": pattern("A OR B", "A X B"),
     "as": pattern("(A ; B) AS x", "A X B"),
+    "no": pattern("A ; NO B ; C", "A B C A X C"),
+    "without": pattern("(A+ ; C) WITHOUT B", "A B A A C"),
     "not": pattern("A : NOT(B):+ : C", "A X X C A B C"),
     "filter": pattern("(A AS x ; B) FILTER x[v > 5]", "A3 A7 B"),
     "all": strategy("ALL"),

@@ -4,7 +4,7 @@ package sparkcer.benchmarks
 final class Bars(results: Map[String, Result], joins: collection.Map[String, Outcome]) {
 
   def lines: Vector[String] =
-    rates ++ twins ++ homes ++ strategies ++ counts ++ enumeration ++ windows ++ comparisons ++ repetitions
+    rates ++ twins ++ homes ++ strategies ++ counts ++ enumeration ++ windows ++ comparisons ++ repetitions ++ absences
 
   private def line(what: String, figure: Double, bar: Double, atLeast: Boolean): String = {
     val verdict = if (if (atLeast) figure >= bar else figure <= bar) "PASS" else "MISS"
@@ -127,6 +127,14 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
       Vector(("R-max5", "R-max10", 2.0), ("R-max10", "R-max20", 2.0), ("R-max20", "R-max40", 2.0)).flatMap {
         case (n, twice, bar) => of(n, twice)(r => slower(s"$twice against $n", r(0), r(1), bar))
       }
+
+  /** An event that must not come between two, alone and compared with the first of them, against the queries without
+    * it. In N-two it is compared by another column than the last event, so that partial matches differ in two values.
+    */
+  private def absences =
+    of("R-without", "N-between")(r => slower("N-between against R-without", r(0), r(1), 1.1)) ++
+      of("N-pairs", "N-compared")(r => slower("N-compared against N-pairs", r(0), r(1), 3)) ++
+      of("N-pairs", "N-two")(r => slower("N-two against N-pairs", r(0), r(1), 4))
 
   private def windows = {
     val names = Vector("1000", "10000", "30000", "100000", "1000000").map("S3-noend-w" + _)

@@ -62,6 +62,8 @@ object Cea {
     *   comparisons of the event with earlier ones
     * @param resets
     *   comparisons that forget the earlier events, before the `uses`
+    * @param unless
+    *   what the event must not be
     */
   final case class Transition(
       from: Int,
@@ -70,10 +72,14 @@ object Cea {
       to: Int,
       also: Set[Int] = Set.empty,
       uses: Vector[ComparisonUse] = Vector.empty,
-      resets: Set[Int] = Set.empty
+      resets: Set[Int] = Set.empty,
+      unless: Set[Unless[Int]] = Set.empty
   ) {
+
+    /** Does an event that meets these conditions take it, as far as comparisons let it? */
     def passes(conditions: Int => Boolean): Boolean =
-      (condition == Always || conditions(condition)) && also.forall(conditions)
+      (condition == Always || conditions(condition)) && also.forall(conditions) &&
+        unless.forall(u => u.uses.nonEmpty || !conditions(u.condition))
   }
 
   /** The smallest and the largest number of transitions with such a label on an accepting path, counted up to 2. */

@@ -4,7 +4,18 @@ import scala.collection.immutable.ListSet
 import scala.collection.mutable
 import scala.collection.mutable.ArrayBuffer
 
-import sparkcer.engine.ceql.{CeqlException, Comparison, Comparisons, Condition, End, Ends, Formula, Quantity}
+import sparkcer.engine.ceql.{
+  CeqlException,
+  Comparison,
+  Comparisons,
+  Condition,
+  End,
+  Ends,
+  Formula,
+  Name,
+  Printer,
+  Quantity
+}
 
 /** Compiles a formula to a [[Cea]] by way of a valuation automaton (CORE, Appendix A.1, with a correction for `+`: a
   * round may wait for its first event).
@@ -97,6 +108,11 @@ final private[automaton] class Compiler(text: String) {
       case Formula.Sequence(parts) =>
         join(parts, entry, exit, skip = true)
         whole
+      case f: Formula.NoneBetween => noneBetween(f, whole)
+      case f: Formula.Without     => without(f, whole)
+      case f: Formula.NoneAfter   => throw new CeqlException(text, f.absent.offset, "CER_UNSUPPORTED.NO_AT_END")
+      case f: Formula.NoneBefore  => throw new CeqlException(text, f.absent.offset, "CER_UNSUPPORTED.NO_AT_BEGINNING")
+      case f: Formula.Absent      => throw new IllegalStateException(s"$f stands by itself")
       case Formula.Contiguous(parts) =>
         join(parts, entry, exit, skip = false)
         whole
@@ -152,11 +168,70 @@ final private[automaton] class Compiler(text: String) {
     }
 
   private val negation = new Negation(text, resolve)
+  private val absence = new Absence(text, resolve)
 
-  /** A state before `next`, which waits for any number of events if `skip`. */
-  private def between(next: Int, skip: Boolean): Int = {
+  /** `φ ; NO α ; ψ`: a run that waits for ψ must not pass over an α. */
+  private def noneBetween(f: Formula.NoneBetween, whole: Fragment): Fragment = {
+    Seq(f.before, f.after).find(_.nullable).foreach { part =>
+      throw new CeqlException(text, f.absent.offset, "CER_ABSENCE.NEIGHBOUR", "part" -> Printer.print(part))
+    }
+    val before = build(f.before)
+    val (unless, comparisons) = forbidden(absence(f.absent, f.before), before)
+    val after = build(f.after)
+    empties += Empty(whole.entry, before.entry)
+    empties += Empty(before.exit, between(after.entry, skip = true, unless))
+    empties += Empty(after.exit, whole.exit)
+    beginning(whole, comparisons)
+  }
+
+  /** `φ WITHOUT α`: a run must not pass over an α. */
+  private def without(f: Formula.Without, whole: Fragment): Fragment = {
+    val ways = absence(f.absent, f.body)
+    inside(build(f.body), whole.entry, whole.exit)
+    ways.flatMap(w => w.others).foreach(boundBeforeGaps(_, whole))
+    val (unless, comparisons) = forbidden(ways, whole)
+    change(whole.firstStep)(s => if (s.variables.isEmpty) s.copy(unless = s.unless ++ unless) else s)
+    beginning(whole, comparisons)
+  }
+
+  /** What no event may be, and the comparisons that were added for it. The events of the fragment are remembered for
+    * them.
+    */
+  private def forbidden(ways: Vector[Absence.Way], fragment: Fragment): (Set[Unless[EventCondition]], Set[Int]) = {
+    val numbered = ways.map(w => w -> w.comparisons.map(c => (c, add(c))))
+    for ((way, comparisons) <- numbered; (comparison, id) <- comparisons)
+      change(fragment.firstStep) { s =>
+        val roles = s.roles(comparison) & ~way.roles(comparison)
+        if (roles == 0) s else s.copy(uses = s.uses :+ ComparisonUse(id, roles, holds = true))
+      }
+    val unless = numbered.map { case (way, comparisons) =>
+      Unless(way.condition, comparisons.map { case (c, id) => ComparisonUse(id, way.roles(c), holds = true) })
+    }
+    // In the order of the text, by which conditions are numbered.
+    (unless.to(ListSet), numbered.flatMap(_._2.map(_._2)).toSet)
+  }
+
+  /** Refuses to compare what a run passes over with a variable that may not be bound yet, or may be bound once more: an
+    * event that was no α could become one.
+    */
+  private def boundBeforeGaps(x: Name, fragment: Fragment): Unit = {
+    val next = mutable.Map.empty[Int, ArrayBuffer[Int]]
+    def edge(from: Int, to: Int): Unit = next.getOrElseUpdate(from, ArrayBuffer.empty) += to
+    val itsSteps = steps.drop(fragment.firstStep)
+    itsSteps.filterNot(_.binds(x.value)).foreach(s => edge(s.from, s.to))
+    empties.iterator.drop(fragment.firstEmpty).foreach(e => edge(e.from, e.to))
+    val unbound = mutable.Set(fragment.entry)
+    val work = mutable.Stack(fragment.entry)
+    while (work.nonEmpty) next.getOrElse(work.pop(), Nil).foreach(q => if (unbound.add(q)) work.push(q))
+    val gapBefore = itsSteps.exists(s => s.variables.isEmpty && unbound(s.from))
+    if (gapBefore || !atMostOnce(fragment)(x.value))
+      throw new CeqlException(text, x.offset, "CER_ABSENCE.WITHOUT_VARIABLE", "name" -> x.value)
+  }
+
+  /** A state before `next`, which waits for any number of events if `skip`, but for none that is forbidden. */
+  private def between(next: Int, skip: Boolean, unless: Set[Unless[EventCondition]] = Set.empty): Int = {
     val wait = fresh()
-    if (skip) add(Step(wait, None, Set.empty, wait))
+    if (skip) add(Step(wait, None, Set.empty, wait, unless = unless))
     empties += Empty(wait, next)
     wait
   }

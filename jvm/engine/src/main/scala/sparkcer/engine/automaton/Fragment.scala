@@ -12,7 +12,8 @@ final private[automaton] case class Step(
     to: Int,
     also: Set[EventCondition] = Set.empty,
     uses: Vector[ComparisonUse] = Vector.empty,
-    ends: Set[String] = Set.empty
+    ends: Set[String] = Set.empty,
+    unless: Set[Unless[EventCondition]] = Set.empty
 ) {
   def binds(variable: String): Boolean = variables(variable) || ends(variable)
 

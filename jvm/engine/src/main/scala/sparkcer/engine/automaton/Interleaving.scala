@@ -58,7 +58,8 @@ final private[automaton] class Interleaving(compiler: Compiler, first: Fragment,
           to,
           also,
           parts(s, t)(_.uses).flatten.toVector,
-          parts(s, t)(_.ends).flatten.toSet
+          parts(s, t)(_.ends).flatten.toSet,
+          parts(s, t)(_.unless).flatten.toSet
         )
       )
     if (positive.isEmpty) add(negated.headOption, negated.drop(1))

@@ -36,6 +36,7 @@ private[automaton] object PartBy {
     case a: Formula.Atom                    => if (names(a.variable)) Vector.empty else Vector(a)
     case Formula.As(_, x) if names(x.value) => Vector.empty
     case Formula.Not(_)                     => Vector.empty
+    case Formula.Absent(_)                  => Vector.empty
     case other                              => other.children.flatMap(uncovered(_, names))
   }
 }

@@ -57,8 +57,10 @@ private[automaton] object Pushdown {
 
   /** `f` with the condition inside, if it can go inside. */
   private def push(f: Formula, c: Condition, names: Set[String]): Option[Formula] = f match {
-    case Formula.Sequence(parts)                => pushToOne(parts, c, names).map(Formula.Sequence)
-    case Formula.Contiguous(parts)              => pushToOne(parts, c, names).map(Formula.Contiguous)
+    case Formula.Sequence(parts)                    => pushToOne(parts, c, names).map(Formula.Sequence)
+    case Formula.Contiguous(parts)                  => pushToOne(parts, c, names).map(Formula.Contiguous)
+    case Formula.NoneBetween(first, absent, second) =>
+      pushToOne(Vector(first, second), c, names).map(p => Formula.NoneBetween(p(0), absent, p(1)))
     case Formula.As(body, x) if !names(x.value) => Some(Formula.As(within(body, c, names), x))
     // Past another filter only if it moves further down: otherwise two filters would change places forever.
     case Formula.Filter(body, other) => push(body, c, names).map(Formula.Filter(_, other))

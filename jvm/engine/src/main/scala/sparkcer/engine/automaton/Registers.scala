@@ -53,7 +53,7 @@ final class Registers private (comparisons: Seq[Comparison], states: Int, transi
     }
     val wanted = fixpoint { (has, add) =>
       transitions.foreach { t =>
-        t.uses.foreach(c => reads(c).foreach(r => if (!t.resets(comparisonOf(r))) add(t.from, r)))
+        asked(t).foreach(c => reads(c).foreach(r => if (!t.resets(comparisonOf(r))) add(t.from, r)))
         (0 until count).foreach(r => if (has(t.to, r) && !fails(t, r)) add(t.from, r))
       }
     }
@@ -79,6 +79,10 @@ final class Registers private (comparisons: Seq[Comparison], states: Int, transi
 object Registers {
   def apply(cea: Cea): Registers = new Registers(cea.comparisons, cea.states, cea.transitions)
 
+  /** All comparisons that a transition asks. */
+  private[automaton] def asked(t: Cea.Transition): Iterator[ComparisonUse] =
+    t.uses.iterator ++ t.unless.iterator.flatMap(_.uses)
+
   private def width(comparison: Comparison): Int = comparison match {
     case _: Comparison.Pair | _: Comparison.Span        => 2
     case _: Comparison.Same | _: Comparison.Consecutive => 1
@@ -93,7 +97,7 @@ object Registers {
     val registers = Registers(cea)
     val kept = registers.live.map(_.map(registers.comparisonOf).toSet)
     val transitions = cea.transitions.map { t =>
-      val used = t.uses.map(_.comparison).toSet ++ kept(t.to)
+      val used = asked(t).map(_.comparison).toSet ++ kept(t.to)
       t.copy(resets = used.filter(l => t.resets(l) || !kept(t.from)(l)))
     }
     new Cea(cea.states, cea.conditions, cea.labels, transitions.distinct, cea.finals, cea.comparisons)

@@ -43,7 +43,7 @@ final private[engine] class Simulation(cea: Cea, live: Int => Seq[Int]) {
   /** Can `u` be taken whenever `t` can, with the same effect? */
   private def isLike(t: Cea.Transition, u: Cea.Transition): Boolean = {
     val asked = t.also + t.condition
-    (u.condition == Cea.Always || asked(u.condition)) && u.also.subsetOf(asked) &&
+    (u.condition == Cea.Always || asked(u.condition)) && u.also.subsetOf(asked) && u.unless.subsetOf(t.unless) &&
     (t.label != 0) == (u.label != 0) && t.uses == u.uses && t.resets == u.resets &&
     (!cea.finals(t.to) || cea.finals(u.to))
   }

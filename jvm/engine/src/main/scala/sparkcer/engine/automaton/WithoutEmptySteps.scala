@@ -55,7 +55,9 @@ private[automaton] object WithoutEmptySteps {
         case (q, s, resets) if kept.contains(q) && kept.contains(s.to) =>
           val condition = s.condition.fold(Cea.Always)(number)
           val label = labels.getOrElseUpdate(s.variables & selected, labels.size)
-          Cea.Transition(kept(q), condition, label, kept(s.to), s.also.map(number), s.uses, resets)
+          val also = s.also.map(number)
+          val unless = s.unless.filter(_.condition.satisfiable).map(u => Unless(number(u.condition), u.uses))
+          Cea.Transition(kept(q), condition, label, kept(s.to), also, s.uses, resets, unless)
       }
       .distinct
       .to(ArraySeq)

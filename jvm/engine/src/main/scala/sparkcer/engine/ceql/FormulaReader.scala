@@ -1,7 +1,7 @@
 package sparkcer.engine.ceql
 
 /** Reads the formula of a query. */
-abstract private[ceql] class FormulaReader(text: String) extends ConditionReader(text) {
+abstract private[ceql] class FormulaReader(text: String) extends AbsenceReader(text) {
   import Parser.{MaxAtoms, Operators}
 
   private var atoms = 0
@@ -18,13 +18,18 @@ abstract private[ceql] class FormulaReader(text: String) extends ConditionReader
         filters += 1
         deeper(filters)
         index += 1
-        f = Formula.Filter(f, condition(f))
+        f = Formula.Filter(f, condition(nameable(f)))
       } else if (token.isWord("PART-BY")) {
         filters += 1
         deeper(filters)
         val at = token.start
         index += 1
         f = Formula.PartBy(f, partKeys(f.variables))(at)
+      } else if (token.isWord("WITHOUT")) {
+        filters += 1
+        deeper(filters)
+        index += 1
+        f = Formula.Without(f, absent(Some(f)))
       } else if (parenthesized && token.isWord("WITHIN")) {
         filters += 1
         deeper(filters)
@@ -50,11 +55,7 @@ abstract private[ceql] class FormulaReader(text: String) extends ConditionReader
       else PartKey(None, n.value)
     }
 
-  protected def disjunct(): Formula = chain(
-    "ALL",
-    () => separated(":", () => separated(";", () => suffixed(), Formula.Sequence), Formula.Contiguous),
-    Formula.All
-  )
+  protected def disjunct(): Formula = chain("ALL", () => contiguous(), Formula.All)
 
   protected def suffixed(): Formula = {
     var f = primary()
@@ -118,7 +119,7 @@ abstract private[ceql] class FormulaReader(text: String) extends ConditionReader
     if (start.isSymbol("(")) {
       index += 1
       val f = formula(parenthesized = true)
-      close(start, Operators, Vector("OR", "ALL", "AS", "FILTER", "PART-BY", "WITHIN"))
+      close(start, Operators, Vector("OR", "ALL", "AS", "FILTER", "PART-BY", "WITHIN", "WITHOUT"))
       f
     } else if (start.isWord("NOT")) {
       index += 1

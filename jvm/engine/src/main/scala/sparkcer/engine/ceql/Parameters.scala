@@ -8,7 +8,11 @@ object Parameters {
   private[ceql] def isLimit(n: BigDecimal): Boolean = n.isWhole && n >= 1
 
   private def windows(q: Query): Vector[Window] =
-    q.where.subformulas.collect { case Formula.Within(_, w) => w }.toVector ++ q.within
+    q.where.subformulas.collect {
+      case Formula.Within(_, w)             => w
+      case Formula.NoneAfter(_, _, Some(w)) => w
+      case Formula.NoneBefore(_, w, _)      => w
+    }.toVector ++ q.within
 
   /** The parameters of `WITHIN :w`, which are lengths of time. */
   def lengths(q: Query): Vector[Name] = windows(q).collect { case Window.Length(p) => p }
@@ -107,6 +111,8 @@ object Parameters {
         Bounds.check(known, q.text)
         known
       case w @ Formula.Within(body, window) => Formula.Within(body, bound(window))(w.offset)
+      case n: Formula.NoneAfter             => n.copy(length = n.length.map(bound))
+      case n: Formula.NoneBefore            => n.copy(length = bound(n.length))
       case Formula.Filter(body, c)          => Formula.Filter(body, condition(c))
       case other                            => other
     }

@@ -5,15 +5,17 @@ import scala.collection.mutable
 /** The grammar of CEQL by recursive descent. Written by hand rather than with a parser library so that an error can say
   * what was expected and what was probably meant, and the engine stays without dependencies. Each class of the chain
   * that ends here reads a part of the grammar, with those before it: [[TokenReader]], [[WindowReader]],
-  * [[ConditionReader]], [[FormulaReader]], [[SelectReader]].
+  * [[ConditionReader]], [[AbsenceReader]], [[FormulaReader]], [[SelectReader]].
   *
   * {{{
   * query     := SELECT select FROM names WHERE formula clause* [';']
-  * formula   := or (FILTER condition | PART-BY '[' keys ']' | WITHIN window)*           WITHIN in parentheses only
+  * formula   := or (FILTER condition | PART-BY '[' keys ']' | WITHOUT absent | WITHIN window)*
+  *                                                                                      WITHIN in parentheses only
   * or        := all (OR all)*
   * all       := adjacent (ALL adjacent)*
-  * adjacent  := sequence (':' sequence)*
-  * sequence  := suffixed (';' suffixed)*
+  * adjacent  := [NO absent FOR window ';'] sequence (':' sequence)* [';' NO absent [FOR window]]
+  * sequence  := suffixed (';' [NO absent ';'] suffixed)*
+  * absent    := [name '>'] name | '(' formula ')'                                       see [[AbsenceReader]]
   * suffixed  := primary (AS name | '+' | ':+' | '*' | ':*' | '?' | ('{' | ':{') bounds '}')*
   * bounds    := n | n ',' | [n] ',' n
   * primary   := '(' formula ')' | NOT '(' formula ')' | [name '>'] name
@@ -76,7 +78,7 @@ object Parser {
   private[ceql] def isName(t: Token): Boolean =
     t.kind == Token.Quoted || t.kind == Token.Word && !Reserved(t.text.toUpperCase)
 
-  private[ceql] val Operators = "an operator (; : ALL OR + :+ * ? {n,m} AS FILTER PART-BY)"
+  private[ceql] val Operators = "an operator (; : ALL OR + :+ * ? {n,m} AS FILTER PART-BY WITHOUT)"
   private val Clauses = Vector("PARTITION BY", "WITHIN", "CONSUME BY", "LIMIT", "HAVING")
 
 }
@@ -91,6 +93,7 @@ final private class Parser(text: String) extends SelectReader(text) {
     val from = listOf("a name after FROM")(name)
     word("WHERE")
     val where = formula()
+    checkPlaces(where)
     var query = Query(chosen, from, where)(text)
     val seen = mutable.Set.empty[String]
     while (token.kind != Token.End) query = clause(query, seen)
@@ -154,7 +157,7 @@ final private class Parser(text: String) extends SelectReader(text) {
     } else {
       val open = Clauses.filterNot(seen)
       val operators = if (seen.isEmpty) s"$Operators, " else ""
-      val words = if (seen.isEmpty) Vector("OR", "ALL", "AS", "FILTER", "PART-BY", "AND") else Vector.empty
+      val words = if (seen.isEmpty) Vector("OR", "ALL", "AS", "FILTER", "PART-BY", "WITHOUT", "AND") else Vector.empty
       val places = if (open.isEmpty) "" else open.mkString("", ", ", " or ")
       expected(s"$operators${places}the end of the query", words ++ open.map(_.takeWhile(_ != ' ')))
     }

@@ -63,10 +63,19 @@ object Printer {
       case Formula.As(body, x)               => (Suffixed, s"${formula(body, Suffixed)} AS ${name(x.value)}")
       case Formula.Iterate(body, contiguous) => (Suffixed, formula(body, Suffixed) + (if (contiguous) ":+" else "+"))
       case Formula.Sequence(parts)           => (Step, parts.map(formula(_, Suffixed)).mkString(" ; "))
-      case Formula.Contiguous(parts)         => (Adjacent, parts.map(formula(_, Step)).mkString(" : "))
-      case Formula.All(parts)                => (AllOf, parts.map(formula(_, Adjacent)).mkString(" ALL "))
-      case Formula.Or(parts)                 => (Disjunct, parts.map(formula(_, AllOf)).mkString(" OR "))
-      case Formula.PartBy(body, keys)        =>
+      case Formula.Absent(body)              => (Suffixed, absent(body))
+      case b: Formula.NoneBetween            =>
+        (Step, s"${before(b.before)} ; NO ${formula(b.absent, Suffixed)} ; ${after(b.after)}")
+      case Formula.NoneAfter(body, a, d) =>
+        (Adjacent, s"${formula(body, Adjacent)} ; NO ${formula(a, Suffixed)}${d.fold("")(w => s" FOR ${window(w)}")}")
+      case Formula.NoneBefore(a, d, body) =>
+        (Adjacent, s"NO ${formula(a, Suffixed)} FOR ${window(d)} ; ${formula(body, Adjacent)}")
+      case Formula.Without(body, a) =>
+        (Loosest, s"${formula(body, Loosest)} WITHOUT ${formula(a, Suffixed)}")
+      case Formula.Contiguous(parts)  => (Adjacent, parts.map(formula(_, Step)).mkString(" : "))
+      case Formula.All(parts)         => (AllOf, parts.map(formula(_, Adjacent)).mkString(" ALL "))
+      case Formula.Or(parts)          => (Disjunct, parts.map(formula(_, AllOf)).mkString(" OR "))
+      case Formula.PartBy(body, keys) =>
         val list = keys.map(k => k.variable.fold("")(x => name(x.value) + ".") + k.attribute).mkString(", ")
         (Loosest, s"${formula(body, Loosest)} PART-BY [$list]")
       case Formula.Filter(body, c)   => (Loosest, s"${formula(body, Loosest)} FILTER ${print(c)}")
@@ -76,6 +85,25 @@ object Printer {
         (Suffixed, s"π{${xs.toVector.sorted.mkString(", ")}}(${formula(body, Loosest)})")
     }
     if (level < around) s"($text)" else text
+  }
+
+  /** A type, or anything else in parentheses. */
+  private def absent(body: Formula): String = body match {
+    case a: Formula.Atom => formula(a, Suffixed)
+    case other           => s"(${formula(other, Loosest)})"
+  }
+
+  /** What stands before NO. If its last part can be without events, it needs parentheses. */
+  private def before(f: Formula): String = f match {
+    case Formula.Sequence(parts) => formula(f, if (parts.last.nullable) Suffixed else Step)
+    case _: Formula.NoneBetween  => formula(f, Step)
+    case other                   => formula(other, Suffixed)
+  }
+
+  /** What stands after NO. */
+  private def after(f: Formula): String = f match {
+    case Formula.Sequence(parts) => formula(f, if (parts.head.nullable) Suffixed else Step)
+    case other                   => formula(other, Suffixed)
   }
 
   private def rounds(r: Formula.Repeat): String = {
@@ -166,6 +194,9 @@ object Printer {
       "EVENT",
       "PART",
       "FLAT",
-      "CASE"
+      "CASE",
+      "NO",
+      "WITHOUT",
+      "FOR"
     )
 }

@@ -215,6 +215,11 @@ sealed trait Formula {
     case r: Repeat         => Vector(r.body)
     case Within(body, _)   => Vector(body)
     case Not(body)         => Vector(body)
+    case Absent(body)      => Vector(body)
+    case b: NoneBetween    => Vector(b.before, b.absent, b.after)
+    case w: Without        => Vector(w.body, w.absent)
+    case n: NoneAfter      => Vector(n.body, n.absent)
+    case n: NoneBefore     => Vector(n.absent, n.body)
     case Project(body, _)  => Vector(body)
   }
 
@@ -235,12 +240,21 @@ sealed trait Formula {
     case r: Repeat                 => r.copy(body = f(r.body))(r.offset)
     case w @ Within(body, window)  => Within(f(body), window)(w.offset)
     case n @ Not(body)             => Not(f(body))(n.offset)
+    case a @ Absent(body)          => Absent(f(body))(a.offset)
+    case NoneBetween(v, a, w)      => NoneBetween(f(v), a.map(f), f(w))
+    case Without(body, a)          => Without(f(body), a.map(f))
+    case NoneAfter(body, a, d)     => NoneAfter(f(body), a.map(f), d)
+    case NoneBefore(a, d, body)    => NoneBefore(a.map(f), d, f(body))
     case Project(body, kept)       => Project(f(body), kept)
   }
 
   /** Can it match without any event? */
   def nullable: Boolean = this match {
     case _: Atom | _: Not => false
+    case _: Absent        => false
+    case Without(body, _) => body.nullable
+    case n: NoneAfter     => n.body.nullable
+    case n: NoneBefore    => n.body.nullable
     case Filter(body, c)  => body.nullable && c.holdsOfNothing
     case Or(parts)        => parts.exists(_.nullable)
     case r: Repeat        => r.least == Quantity.Number(0) || r.body.nullable
@@ -251,7 +265,7 @@ sealed trait Formula {
   def variables: Set[String] = this match {
     case a: Atom             => Set(a.variable)
     case As(body, x)         => body.variables + x.value
-    case Not(_)              => Set.empty
+    case Not(_) | Absent(_)  => Set.empty
     case Project(body, kept) => body.variables & kept
     case _                   => children.iterator.flatMap(_.variables).toSet
   }
@@ -262,7 +276,7 @@ sealed trait Formula {
     this match {
       case a: Atom             => Set(a.variable)
       case As(body, x)         => if (body.certain.isEmpty) Set.empty else body.certain + x.value
-      case Not(_)              => Set.empty
+      case Not(_) | Absent(_)  => Set.empty
       case Project(body, kept) => body.certain & kept
       case Or(parts)           => parts.map(_.certain).reduce(_ & _)
       case _                   => children.iterator.flatMap(_.certain).toSet
@@ -306,6 +320,25 @@ object Formula {
 
   /** `NOT(α)`: one event that α does not match. */
   final case class Not(body: Formula)(val offset: Int) extends Formula
+
+  /** The α of `NO α` and `WITHOUT α`: what an event must not be. It binds nothing, and its FILTER may compare the event
+    * with variables that are bound before.
+    */
+  final case class Absent(body: Formula)(val offset: Int) extends Formula {
+    def map(f: Formula => Formula): Absent = Absent(f(body))(offset)
+  }
+
+  /** `φ ; NO α ; ψ`: no event between the two is an α. */
+  final case class NoneBetween(before: Formula, absent: Absent, after: Formula) extends Formula
+
+  /** `φ WITHOUT α`: no event that a match of φ passes over is an α. */
+  final case class Without(body: Formula, absent: Absent) extends Formula
+
+  /** `φ ; NO α FOR d`: no α comes in the `length` after φ, or, without FOR, until the window is over. */
+  final case class NoneAfter(body: Formula, absent: Absent, length: Option[Window]) extends Formula
+
+  /** `NO α FOR d ; φ`: no α came in the `length` before φ. */
+  final case class NoneBefore(absent: Absent, length: Window, body: Formula) extends Formula
 
   /** `π_L(φ)` of CORE: keeps the variables of L only. It has no syntax of its own; SELECT is a projection of the whole.
     */

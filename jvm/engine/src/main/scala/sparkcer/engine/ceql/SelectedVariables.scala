@@ -41,7 +41,12 @@ object SelectedVariables {
 
   /** All names of variables, in the order of the pattern. */
   private[ceql] def inPattern(f: Formula): Vector[String] =
-    f.subformulas.collect { case Formula.As(_, x) => x.value; case a: Formula.Atom => a.variable }.toVector.distinct
+    f match {
+      case Formula.As(body, x) => (x.value +: inPattern(body)).distinct
+      case a: Formula.Atom     => Vector(a.variable)
+      case _: Formula.Absent   => Vector.empty
+      case other               => other.children.flatMap(inPattern).distinct
+    }
 
   /** `*`: every AS variable, and every event type that occurs outside any AS, in order of appearance. */
   def starred(f: Formula): Vector[String] = {
@@ -49,6 +54,7 @@ object SelectedVariables {
       case a: Formula.Atom             => if (inAs) Vector.empty else Vector(a.variable)
       case Formula.As(body, x)         => x.value +: walk(body, inAs = true)
       case Formula.Not(_)              => Vector.empty
+      case Formula.Absent(_)           => Vector.empty
       case Formula.Project(body, kept) => walk(body, inAs).filter(kept)
       case other                       => other.children.flatMap(walk(_, inAs))
     }

@@ -5,14 +5,15 @@ abstract private[ceql] class WindowReader(text: String) extends TokenReader(text
   import Parser.Reserved
   import WindowReader._
 
-  protected def window(): Window =
+  /** @param after the word before it, for messages */
+  protected def window(after: String = "WITHIN"): Window =
     if (token.isWord("INTERVAL")) {
       index += 1
       unquote()
       duration(quantity("a number after INTERVAL"), UnitWords, UnitNames)
     } else {
       val start = token
-      val n = quantity("a number after WITHIN")
+      val n = quantity(s"a number after $after")
       if (token.isWord("EVENTS") || token.isWord("EVENT")) {
         n match {
           case Quantity.Number(v) if !v.isWhole =>
@@ -34,7 +35,8 @@ abstract private[ceql] class WindowReader(text: String) extends TokenReader(text
     }
 
   protected def endsWindow(t: Token) =
-    t.kind == Token.End || t.isSymbol(")") || t.kind == Token.Word && Reserved(t.text.toUpperCase)
+    t.kind == Token.End || t.isSymbol(")") || t.isSymbol(";") || t.isWord("WITHOUT") ||
+      t.kind == Token.Word && Reserved(t.text.toUpperCase)
 
   /** A duration whose first number is read already. */
   protected def duration(n: Quantity, unitWords: String, keywords: Vector[String]): Window = {

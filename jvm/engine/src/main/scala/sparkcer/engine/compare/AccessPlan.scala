@@ -2,6 +2,8 @@ package sparkcer.engine.compare
 
 import scala.collection.mutable
 
+import sparkcer.engine.automaton.Unless
+
 /** How events find the partial matches that a comparison lets them extend: the worst case over all transitions that use
   * the comparison. For EXPLAIN; the decisions themselves are made in [[Shape]].
   */
@@ -13,10 +15,20 @@ final private[engine] class AccessPlan(machine: Machine) {
       q <- 1 until cea.states
       arc <- outgoing(q) if arc.transition.uses.exists(_.comparison == comparison)
     } yield access(comparison, q, arc)
+    val kills = for {
+      t <- cea.transitions
+      u <- t.unless if u.uses.exists(_.comparison == comparison)
+    } yield fatal(comparison, u)
     if (cea.comparisons(comparison).previous && !repeats(comparison)) Access.Always
-    else if (uses.isEmpty) Access.Indexed
-    else uses.maxBy(_.cost)
+    else (uses ++ kills).maxByOption(_.cost).getOrElse(Access.Indexed)
   }
+
+  /** How an event finds the partial matches that must not pass over it. */
+  private def fatal(comparison: Int, unless: Unless[Int]): Access =
+    if (rules.threatened) Access.PerRun
+    else if (unless.uses.exists(c => comparers(c.comparison).equalities(c.roles).nonEmpty)) Access.Indexed
+    else if (comparers(comparison).isInstanceOf[Expression]) Access.PerRun
+    else Access.PerValue
 
   private def access(comparison: Int, state: Int, arc: Arc): Access = {
     val values = Array.fill(registers.live(state).length)(Content.Value)

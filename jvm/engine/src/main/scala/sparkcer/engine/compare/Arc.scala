@@ -1,11 +1,13 @@
 package sparkcer.engine.compare
 
-import sparkcer.engine.automaton.{Cea, Registers}
+import sparkcer.engine.automaton.{Cea, ComparisonUse, Registers}
 
 /** A transition of the automaton that moves cells.
   *
   * @param from
   *   the live registers of the state that it leaves; `to` are those of the state that it enters
+  * @param kills
+  *   the comparisons that events of the class must not fulfil, see [[under]]
   */
 final private[engine] class Arc(
     val transition: Cea.Transition,
@@ -15,30 +17,62 @@ final private[engine] class Arc(
     from: Array[Int],
     to: Array[Int],
     resets: Array[Int],
-    registers: Registers
+    registers: Registers,
+    kills: Array[Array[ComparisonUse]] = Array.empty
 ) {
   private val uses = transition.uses.toArray
   private val scratch = new Array[AnyRef](registers.count)
 
   val label: Int = transition.label
 
-  /** Does it only wait: the run stays as it is, and no match ends? */
-  val waits: Boolean =
+  /** Does the run stay as it is, if it can take the arc, and no match ends? */
+  val stays: Boolean =
     label == 0 && transition.to == transition.from && uses.isEmpty && resets.isEmpty && !accepts
+
+  /** Does it only wait: the run stays as it is, whatever the values of the event are? */
+  val waits: Boolean = stays && kills.isEmpty
 
   /** Do all registers stay as they are? */
   private val copies = uses.isEmpty && resets.isEmpty && transition.to == transition.from
 
+  /** The arc for events that meet these conditions: what it forbids is that which such an event may be. */
+  def under(conditions: Int => Boolean): Arc = {
+    val possible = transition.unless.iterator.filter(u => conditions(u.condition)).map(_.uses.toArray).toArray
+    if (possible.isEmpty) this
+    else new Arc(transition, accepts, goesOn, comparers, from, to, resets, registers, possible)
+  }
+
+  /** Is the event one that the arc forbids to the run? */
+  private def killed(cell: Cell, now: Now): Boolean = {
+    var k = 0
+    while (k < kills.length) {
+      // What the comparisons write is not kept.
+      load(cell)
+      val asked = kills(k)
+      var i = 0
+      while (i < asked.length && comparers(asked(i).comparison).holds(scratch, asked(i).roles, now)) i += 1
+      if (i == asked.length) return true
+      k += 1
+    }
+    false
+  }
+
+  /** What the run remembers, after what it forgets. */
+  private def load(cell: Cell): Unit = {
+    java.util.Arrays.fill(scratch, null)
+    var i = 0
+    while (i < from.length) { scratch(from(i)) = cell.registers(i); i += 1 }
+    i = 0
+    while (i < resets.length) { scratch(resets(i)) = null; i += 1 }
+  }
+
   /** Where the run of a cell goes with the current event, or null if a comparison does not let it. */
   def follow(cell: Cell, now: Now): Cell =
-    if (copies) cell
+    if (kills.length > 0 && killed(cell, now)) null
+    else if (copies) cell
     else {
-      java.util.Arrays.fill(scratch, null)
+      load(cell)
       var i = 0
-      while (i < from.length) { scratch(from(i)) = cell.registers(i); i += 1 }
-      i = 0
-      while (i < resets.length) { scratch(resets(i)) = null; i += 1 }
-      i = 0
       while (i < uses.length) {
         val c = uses(i)
         if (comparers(c.comparison).holds(scratch, c.roles, now) != c.holds) return null
@@ -53,8 +87,13 @@ final private[engine] class Arc(
   /** The registers that must hold the values of certain terms of the event for a cell to take the arc, given the kinds
     * of contents of the cell: pairs of the place in the cell and the term. None if no value lets the cell take the arc.
     */
-  def needs(kinds: Array[Int]): Option[Seq[(Int, Int)]] = {
-    val asked = uses.toSeq.filter(_.holds).flatMap { c =>
+  def needs(kinds: Array[Int]): Option[Seq[(Int, Int)]] = needs(uses.toSeq.filter(_.holds), kinds)
+
+  /** The same for each way in which the event can be one that the arc forbids. */
+  def fatal(kinds: Array[Int]): Seq[Option[Seq[(Int, Int)]]] = kills.toSeq.map(uses => needs(uses.toSeq, kinds))
+
+  private def needs(all: Seq[ComparisonUse], kinds: Array[Int]): Option[Seq[(Int, Int)]] = {
+    val asked = all.flatMap { c =>
       comparers(c.comparison).equalities(c.roles).filterNot { case (r, _) => resets.contains(r) }
     }
     val places = asked.map { case (r, term) => (from.indexOf(r), term) }.filter(_._1 >= 0)

@@ -65,7 +65,8 @@ final private[engine] class Machine(
     if (enabled(cls) == null) enabled(cls) = new Array[Array[Arc]](cea.states)
     if (enabled(cls)(state) == null) {
       val mask = maskOf(cls)
-      enabled(cls)(state) = outgoing(state).filter(_.transition.passes(g => (mask(g >> 6) >>> g & 1L) != 0))
+      def meets(g: Int) = (mask(g >> 6) >>> g & 1L) != 0
+      enabled(cls)(state) = outgoing(state).filter(_.transition.passes(meets)).map(_.under(meets))
     }
     enabled(cls)(state)
   }

@@ -41,15 +41,15 @@ final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], re
       val probes = mutable.LinkedHashSet.empty[(Int, ArraySeq[Int], ArraySeq[Int])]
       val always = cells.indices.exists { i =>
         val arcs = machine.arcs(cells(i).state, cls, maskOf)
-        val (waiting, moving) = arcs.partition(_.waits)
-        waiting.isEmpty || moving.exists { arc =>
-          arc.needs(cells(i).kinds.toArray) match {
-            case None                         => false
-            case Some(needs) if needs.isEmpty => true
-            case Some(needs)                  =>
-              probes += ((i, needs.map(_._1).to(ArraySeq), needs.map(_._2).to(ArraySeq)))
-              false
-          }
+        val (waiting, moving) = arcs.partition(_.stays)
+        val kinds = cells(i).kinds.toArray
+        // A run that waits is only changed by an event that it must not pass over.
+        waiting.isEmpty || (moving.iterator.map(_.needs(kinds)) ++ waiting.iterator.flatMap(_.fatal(kinds))).exists {
+          case None                         => false
+          case Some(needs) if needs.isEmpty => true
+          case Some(needs)                  =>
+            probes += ((i, needs.map(_._1).to(ArraySeq), needs.map(_._2).to(ArraySeq)))
+            false
         }
       }
       def probed =

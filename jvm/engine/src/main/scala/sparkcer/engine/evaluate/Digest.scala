@@ -46,7 +46,8 @@ private[engine] object Digest {
   private def transition(t: Cea.Transition): String = {
     def use(c: ComparisonUse) = s"${c.comparison}/${c.roles}/${c.holds}"
     s"from ${t.from} guards ${numbers(t.condition +: t.also.toVector.sorted)} label ${t.label} to ${t.to} " +
-      s"checks ${t.uses.map(use).mkString("[", ",", "]")} resets ${numbers(t.resets.toVector.sorted)}"
+      s"checks ${t.uses.map(use).mkString("[", ",", "]")} resets ${numbers(t.resets.toVector.sorted)}" +
+      t.unless.map(u => s" unless ${u.condition} ${u.uses.map(use).mkString("[", ",", "]")}").toVector.sorted.mkString
   }
 
   private def comparison(l: Comparison): String = l match {

@@ -23,7 +23,7 @@ object Diagram {
 
   /** `SELL[price > 20] / x`: what the event must be, and which variables it goes to. */
   def text(a: Cea, t: Cea.Transition): String = {
-    val condition = Some(asked(a, t)).filter(_.nonEmpty).getOrElse("any")
+    val condition = Some(asked(a, t)).filter(_.nonEmpty).getOrElse("any") + forbidden(a, t)
     if (t.label == 0) condition else s"$condition / ${a.labels(t.label).toVector.sorted.mkString(", ")}"
   }
 
@@ -32,6 +32,15 @@ object Diagram {
     val conditions = (Vector(t.condition).filter(_ != Cea.Always) ++ t.also.toVector.sorted).map(a.conditions(_).show)
     val uses = t.uses.map(c => (if (c.holds) "" else "not ") + a.comparisons(c.comparison).show)
     (conditions ++ uses).mkString(" and ")
+  }
+
+  /** What it must not be. */
+  private[explain] def forbidden(a: Cea, t: Cea.Transition): String = {
+    val events = t.unless.toVector.sortBy(_.condition).map { u =>
+      val compared = u.uses.map(c => a.comparisons(c.comparison).show)
+      a.conditions(u.condition).show + (if (compared.isEmpty) "" else compared.mkString(" with ", " and ", ""))
+    }
+    if (events.isEmpty) "" else events.mkString(" but no ", ", no ", "")
   }
 
   private def escape(text: String): String =

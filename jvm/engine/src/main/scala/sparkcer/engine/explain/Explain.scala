@@ -45,7 +45,7 @@ object Explain {
       if (types.isEmpty || types.length < not.body.children.length) ("not such an event", "such event")
       else if (types.length == 1) (s"not ${named.head}", types.head.variable)
       else (s"neither ${named.mkString(" nor ")}", types.map(_.variable).mkString(" or "))
-    s"${Printer.print(not)} asks for one event that is $is; it does not mean that no $none comes."
+    s"${Printer.print(not)} asks for one event that is $is; it does not mean that no $none comes. For that, write NO, such as A ; NO B ; C."
   }
 
   private def output(p: Program): Vector[String] = {
@@ -150,13 +150,15 @@ object Explain {
   /** An OR inside NOT is no choice: there is one way not to be any of them. */
   private def hasChoice(f: Formula): Boolean = f match {
     case _: Formula.Or | _: Formula.Iterate | _: Formula.Repeat => true
-    case _: Formula.Not                                         => false
+    case _: Formula.Not | _: Formula.Absent                     => false
     case other                                                  => other.children.exists(hasChoice)
   }
 
   /** How many of a match's events can be chosen once the last is known, where nothing takes subsets. */
   private def freedom(f: Formula): Int = f match {
     case _: Formula.Atom | _: Formula.Not => 0
+    case _: Formula.Absent                => 0
+    case b: Formula.NoneBetween           => freedom(b.before) + freedom(b.after) + 1
     case Formula.Or(parts)                => parts.map(freedom).max
     case Formula.Sequence(parts)          => parts.map(freedom).sum + parts.length - 1
     case Formula.All(parts)               => parts.map(freedom).sum + parts.length - 1

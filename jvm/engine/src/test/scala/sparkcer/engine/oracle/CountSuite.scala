@@ -6,6 +6,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 import sparkcer.engine.ceql.{SelectList, Strategy}
 import sparkcer.engine.evaluate.{Evaluator, Program}
 import sparkcer.engine.testkit._
+import sparkcer.engine.testkit.Absences.absentCase
 import sparkcer.engine.testkit.Generators.{comparingCase, plainCase, repeatingCase}
 
 /** `SELECT COUNT(*)` counts what `SELECT *` lists. */
@@ -35,6 +36,11 @@ class ComparisonCountSuite extends CountsAgainstDefinition(comparingCase) {
 
 /** The same for queries with quantifiers, sub-windows and conditions on repetitions. */
 class RepetitionCountSuite extends CountsAgainstDefinition(repeatingCase) {
+  override def cases: Int = 300
+}
+
+/** The same for queries with events that must not come. */
+class AbsenceCountSuite extends CountsAgainstDefinition(absentCase) {
   override def cases: Int = 300
 }
 

@@ -5,6 +5,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import sparkcer.engine.evaluate.Evaluator
 import sparkcer.engine.testkit._
+import sparkcer.engine.testkit.Absences.absentCase
 import sparkcer.engine.testkit.Generators.{comparingCase, plainCase, repeatingCase}
 
 /** The engine against the definition: as sets, the same matches. */
@@ -15,6 +16,11 @@ class ComparisonOracleSuite extends AgainstDefinition(comparingCase)
 
 /** The same for queries with quantifiers, sub-windows and conditions on repetitions. */
 class RepetitionOracleSuite extends AgainstDefinition(repeatingCase) {
+  override def cases: Int = 500
+}
+
+/** The same for queries with events that must not come. */
+class AbsenceOracleSuite extends AgainstDefinition(absentCase) {
   override def cases: Int = 500
 }
 

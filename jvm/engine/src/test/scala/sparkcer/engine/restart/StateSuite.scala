@@ -7,6 +7,7 @@ import sparkcer.engine.compare.EventValues
 import sparkcer.engine.evaluate.{Evaluator, Partitions, Program}
 import sparkcer.engine.state.{Frame, StateException}
 import sparkcer.engine.testkit._
+import sparkcer.engine.testkit.Absences.absentCase
 import sparkcer.engine.testkit.Generators.{comparingCase, plainCase, repeatingCase}
 
 /** Saved state: wherever a stream is cut, what is loaded goes on as if nothing had happened; and what is no saved state
@@ -100,6 +101,11 @@ class ComparisonStateSuite extends CutAnywhere(comparingCase) {
 
 /** The same for queries with quantifiers, sub-windows and conditions on repetitions. */
 class RepetitionStateSuite extends CutAnywhere(repeatingCase) {
+  override def cases: Int = 500
+}
+
+/** The same for queries with events that must not come. */
+class AbsenceStateSuite extends CutAnywhere(absentCase) {
   override def cases: Int = 500
 }
 

@@ -8,12 +8,13 @@ import sparkcer.engine.evaluate.Program
 /** A query and a stream to run it on, printed in one line each when a property fails. */
 final case class Case(query: Query, events: Vector[Event]) {
 
-  /** The query compiled, or None: one with many tests on the variables of an iteration may be refused as too large, and
-    * one that was made simpler may match without any event.
+  /** The query compiled, or None: one with many tests on the variables of an iteration may be refused as too large, one
+    * that was made simpler may match without any event or have such a part beside NO, and WITHOUT may compare with a
+    * variable that comes too late.
     */
   lazy val program: Option[Program] =
     try Some(Program.compile(query))
-    catch { case e: CeqlException if Set("CER_QUERY_TOO_LARGE", "CER_EMPTY_PATTERN")(e.condition) => None }
+    catch { case e: CeqlException if Case.Refused(e.condition) => None }
 
   /** The matches by definition, or None where they are too many to list. */
   lazy val expected: Option[Set[Match]] =
@@ -24,6 +25,7 @@ final case class Case(query: Query, events: Vector[Event]) {
 }
 
 object Case {
+  private val Refused = Set("CER_QUERY_TOO_LARGE", "CER_EMPTY_PATTERN", "CER_ABSENCE")
 
   implicit val shrinkCase: Shrink[Case] = Shrink.withLazyList(simpler)
 
@@ -66,7 +68,7 @@ object Simpler {
 
   /** The query without what names variables that its formula does not bind. */
   def valid(q: Query): Query = {
-    val where = bindable(q.where)
+    val where = bindable(q.where, Set.empty)
     val list = q.select.list match {
       case SelectList.Variables(items) =>
         val left = items.filter(i => where.variables(i.variable.value))
@@ -78,9 +80,16 @@ object Simpler {
   }
 
   private def formulas(f: Formula): LazyList[Formula] = {
-    val inside = f.children.to(LazyList)
+    val inside = f.children.filterNot(_.isInstanceOf[Formula.Absent]).to(LazyList)
     val below: LazyList[Formula] = f match {
-      case _: Formula.Atom                => LazyList.empty
+      case _: Formula.Atom                              => LazyList.empty
+      case _: Formula.NoneAfter | _: Formula.NoneBefore => LazyList.empty
+      case a @ Formula.Absent(body)                     => formulas(body).map(Formula.Absent(_)(a.offset))
+      case Formula.Without(body, a)                     =>
+        formulas(body).map(Formula.Without(_, a)) #::: simpler(a).map(Formula.Without(body, _))
+      case Formula.NoneBetween(v, a, w) =>
+        formulas(v).map(Formula.NoneBetween(_, a, w)) #::: formulas(w).map(Formula.NoneBetween(v, a, _)) #:::
+          simpler(a).map(Formula.NoneBetween(v, _, w))
       case n @ Formula.Not(body)          => formulas(body).map(Formula.Not(_)(n.offset))
       case Formula.As(body, x)            => formulas(body).map(Formula.As(_, x))
       case Formula.Project(body, kept)    => formulas(body).map(Formula.Project(_, kept))
@@ -101,6 +110,9 @@ object Simpler {
     inside #::: below
   }
 
+  private def simpler(a: Formula.Absent): LazyList[Formula.Absent] =
+    (a.body.children.to(LazyList) #::: formulas(a.body)).map(Formula.Absent(_)(a.offset))
+
   private def conditions(c: Condition): LazyList[Condition] = c match {
     case Condition.And(parts) => parts.to(LazyList) #::: fewer(parts)(conditions).map(Condition.And)
     case Condition.Or(parts)  => parts.to(LazyList) #::: fewer(parts)(conditions).map(Condition.Or)
@@ -114,16 +126,23 @@ object Simpler {
     less #::: indices.flatMap(i => simpler(parts(i)).map(parts.updated(i, _)))
   }
 
-  private def bindable(f: Formula): Formula = f match {
+  /** @param before the variables that an α may name beside its own */
+  private def bindable(f: Formula, before: Set[String]): Formula = f match {
     case Formula.Filter(body, c) =>
-      val below = bindable(body)
-      bindable(c, below.variables).fold(below)(Formula.Filter(below, _))
+      val below = bindable(body, before)
+      bindable(c, below.variables ++ before).fold(below)(Formula.Filter(below, _))
+    case Formula.NoneBetween(v, a, w) =>
+      val first = bindable(v, before)
+      Formula.NoneBetween(first, a.map(bindable(_, first.variables)), bindable(w, before))
+    case Formula.Without(body, a) =>
+      val below = bindable(body, before)
+      Formula.Without(below, a.map(bindable(_, below.variables)))
     case p @ Formula.PartBy(body, keys) =>
-      val below = bindable(body)
+      val below = bindable(body, before)
       if (keys.forall(_.variable.isEmpty) || Generators.covering(below) == keys.flatMap(_.variable.map(_.value)).toSet)
         Formula.PartBy(below, keys)(p.offset)
       else Formula.PartBy(below, Vector(keys.head.copy(variable = None)))(p.offset)
-    case other => other.mapChildren(bindable)
+    case other => other.mapChildren(bindable(_, before))
   }
 
   private def bindable(c: Condition, bound: Set[String]): Option[Condition] = c match {

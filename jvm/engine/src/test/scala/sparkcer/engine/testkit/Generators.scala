@@ -110,7 +110,7 @@ object Generators {
       } yield c
   }
 
-  private def comparison(x: String, y: String): Gen[Condition] = for {
+  private[testkit] def comparison(x: String, y: String): Gen[Condition] = for {
     attribute <- Gen.frequency(3 -> "p", 2 -> "k")
     operator <- Gen.frequency(
       5 -> Operator.Equal,
@@ -128,15 +128,16 @@ object Generators {
     Condition.Compare(left, operator, if (shift && attribute == "p") shifted else right)(0)
   }
 
-  private def filtered(body: Formula, size: Int, compared: Boolean): Gen[Formula] =
+  private[testkit] def filtered(body: Formula, size: Int, compared: Boolean): Gen[Formula] =
     if (body.variables.isEmpty) Gen.const(body)
     else condition(body.variables.toVector.sorted, size, compared).map(Formula.Filter(body, _))
 
   /** The variables of all event types outside NOT: they cover the formula. */
   def covering(f: Formula): Set[String] = f match {
-    case a: Formula.Atom => Set(a.variable)
-    case Formula.Not(_)  => Set.empty
-    case other           => other.children.flatMap(covering).toSet
+    case a: Formula.Atom   => Set(a.variable)
+    case Formula.Not(_)    => Set.empty
+    case _: Formula.Absent => Set.empty
+    case other             => other.children.flatMap(covering).toSet
   }
 
   private def parted(body: Formula): Gen[Formula] = for {

@@ -62,6 +62,7 @@ object Oracle {
       case a: Formula.Atom             => if (inAs) Set.empty else Set(a.variable)
       case Formula.As(body, x)         => starred(body, inAs = true) + x.value
       case Formula.Not(_)              => Set.empty
+      case _: Formula.Absent           => Set.empty
       case Formula.Project(body, kept) => starred(body, inAs) & kept
       case other                       => other.children.flatMap(starred(_, inAs)).toSet
     }

@@ -32,21 +32,23 @@ object Valuation {
 
 /** `⟦φ⟧(S)`, by the table of the language's definition and nothing else. Exponential, as the sets are.
   *
-  * | operator     | condition                             | interval               | variables                    |
-  * |:-------------|:--------------------------------------|:-----------------------|:-----------------------------|
-  * | `R`, `S>R`   | type of event `i` (and its stream)    | `[i,i]`                | `V(R) = {i}`, `V(S>R) = {i}` |
-  * | `φ AS X`     |                                       | of φ                   | `V(X)` = union of all `V(Y)` |
-  * | `φ FILTER θ` | `V ⊨ θ`                               | same                   | same                         |
-  * | `φ OR ψ`     | union of both sets                    |                        |                              |
-  * | `φ ; ψ`      | `V1(end) < V2(start)`                 | `[V1(start), V2(end)]` | `V1(X) ∪ V2(X)`              |
-  * | `φ : ψ`      | `V1(end) + 1 = V2(start)`             | as `;`                 | as `;`                       |
-  * | `φ+`, `φ:+`  | `φ` or `φ ; φ+`, `φ` or `φ : φ:+`     |                        |                              |
-  * | `φ{n,m}`     | n to m rounds, joined by `;` or `:`   | of all rounds          | of all rounds                |
-  * | `φ WITHIN d` | time from its first to its last event | of φ                   | of φ                         |
-  * | `NOT(α)`     | event `i` is not matched by α         | `[i,i]`                | none                         |
-  * | `φ ALL ψ`    | both                                  | the hull of both       | `V1(X) ∪ V2(X)`              |
-  * | `φ PART-BY`  | equal attributes                      | same                   | same                         |
-  * | `π_L(φ)`     |                                       | of φ                   | those of L stay              |
+  * | operator       | condition                                    | interval               | variables                    |
+  * |:---------------|:---------------------------------------------|:-----------------------|:-----------------------------|
+  * | `R`, `S>R`     | type of event `i` (and its stream)           | `[i,i]`                | `V(R) = {i}`, `V(S>R) = {i}` |
+  * | `φ AS X`       |                                              | of φ                   | `V(X)` = union of all `V(Y)` |
+  * | `φ FILTER θ`   | `V ⊨ θ`                                      | same                   | same                         |
+  * | `φ OR ψ`       | union of both sets                           |                        |                              |
+  * | `φ ; ψ`        | `V1(end) < V2(start)`                        | `[V1(start), V2(end)]` | `V1(X) ∪ V2(X)`              |
+  * | `φ : ψ`        | `V1(end) + 1 = V2(start)`                    | as `;`                 | as `;`                       |
+  * | `φ+`, `φ:+`    | `φ` or `φ ; φ+`, `φ` or `φ : φ:+`            |                        |                              |
+  * | `φ{n,m}`       | n to m rounds, joined by `;` or `:`          | of all rounds          | of all rounds                |
+  * | `φ WITHIN d`   | time from its first to its last event        | of φ                   | of φ                         |
+  * | `NOT(α)`       | event `i` is not matched by α                | `[i,i]`                | none                         |
+  * | `φ ALL ψ`      | both                                         | the hull of both       | `V1(X) ∪ V2(X)`              |
+  * | `φ PART-BY`    | equal attributes                             | same                   | same                         |
+  * | `φ ; NO α ; ψ` | as `;`, and no event between is an α of `V1` | as `;`                 | as `;`                       |
+  * | `φ WITHOUT α`  | no unmarked event of the interval is an α    |                        |                              |
+  * | `π_L(φ)`       |                                              | of φ                   | those of L stay              |
   */
 final class Valuations(events: IndexedSeq[Event]) {
   import Valuations._
@@ -69,8 +71,42 @@ final class Valuations(events: IndexedSeq[Event]) {
     case Formula.Not(body)                 =>
       val matched = of(body).map(_.start)
       events.indices.toSet.diff(matched).map(i => Valuation(i, i, Map.empty))
+    case Formula.NoneBetween(before, absent, after) =>
+      val (first, second) = (of(before), of(after))
+      bounded(
+        for (
+          v <- first; w <- second
+          if v.end < w.start && !(v.end + 1 until w.start).exists(isAbsent(_, v, absent, before))
+        )
+          yield v.followedBy(w)
+      )
+    case Formula.Without(body, absent) =>
+      of(body).filter(v => v.isEmpty || !(v.start to v.end).filterNot(v.marked).exists(isAbsent(_, v, absent, body)))
     case Formula.Project(body, kept) => of(body).map(_.project(kept))
+    case other                       => throw new IllegalArgumentException(s"$other has no valuations by itself")
   })
+
+  /** Is event k an α of V, a valuation of `around`? Tests of α that name variables of V hold for every choice of their
+    * events.
+    */
+  private def isAbsent(k: Int, v: Valuation, absent: Formula.Absent, around: Formula): Boolean = {
+    def of(f: Formula): Set[Valuation] = f match {
+      case a: Formula.Atom =>
+        if (events(k).eventType == a.eventType && a.stream.forall(_ == events(k).stream))
+          Set(Valuation(k, k, Map(a.variable -> Set(k))))
+        else Set.empty
+      case Formula.As(body, x)             => of(body).map(w => w.copy(bound = w.bound + (x.value -> Set(k))))
+      case Formula.Or(parts)               => parts.map(of).reduce(_ | _)
+      case Formula.Filter(body, condition) =>
+        val own = body.variables
+        of(body).filter { w =>
+          val both = w.copy(bound = v.bound.filterNot { case (x, _) => own(x) } ++ w.bound)
+          satisfies(both, condition, own ++ around.variables)
+        }
+      case other => throw new IllegalArgumentException(s"$other is not one event")
+    }
+    of(absent.body).nonEmpty
+  }
 
   private def positions(is: Event => Boolean): Set[Int] = events.indices.filter(i => is(events(i))).toSet
 

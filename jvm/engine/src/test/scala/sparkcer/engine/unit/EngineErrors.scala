@@ -405,8 +405,107 @@ object EngineErrors {
     )
   }
 
+  private def absence: Vector[ErrorCase] = {
+    def absent(key: String, text: String, column: Int, problem: String) =
+      formula(s"CER_ABSENCE.$key", text, column, problem)
+    Vector(
+      absent(
+        "AFTER_INSIDE",
+        "(A ; NO B FOR 5 minutes) ; C",
+        9,
+        "NO after the last part can only stand at the end of the whole pattern, also inside OR, AS, FILTER and WITHOUT. " +
+          "To say that no such event comes between two parts, write A ; NO B ; C."
+      ),
+      absent(
+        "AGGREGATE",
+        "A ; NO (B FILTER count(B) > 1) ; C",
+        8,
+        "NO and WITHOUT are about one event that must not come, so count, first, last, min, max and SOME cannot describe it."
+      ),
+      absent(
+        "BEFORE_INSIDE",
+        "A ; (NO B FOR 5 minutes ; C)",
+        9,
+        "NO before the first part can only stand at the beginning of the whole pattern, also inside OR, AS, FILTER and WITHOUT. " +
+          "To say that no such event comes between two parts, write A ; NO B ; C."
+      ),
+      absent(
+        "BEFORE_NEEDS_FOR",
+        "NO B ; C",
+        1,
+        "NO at the beginning needs to know how far to look back. " +
+          "Say for how long no such event came: NO B FOR 10 minutes ; …"
+      ),
+      absent(
+        "CONTIGUOUS",
+        "A : NO B : C",
+        5,
+        "NO cannot stand beside ':', because there is nothing between neighbours. Join the parts by ';', such as A ; NO B ; C."
+      ),
+      absent(
+        "FORM",
+        "A ; NO (B ; C) ; D",
+        8,
+        "NO and WITHOUT take one event that must not come: a type, or in parentheses types with FILTER, joined by OR, " +
+          "such as NO (B OR C)."
+      ),
+      absent(
+        "FOR_BETWEEN",
+        "A ; NO B FOR 5 minutes ; C",
+        5,
+        "NO … FOR can stand at the beginning or at the end of the pattern, not between two parts. " +
+          "Between two parts leave FOR out, such as A ; NO B ; C."
+      ),
+      absent(
+        "FOR_EVENTS",
+        "A ; NO B FOR 5 EVENTS",
+        10,
+        "FOR takes a length of time, such as FOR 10 minutes, and not a number of events."
+      ),
+      absent(
+        "NEIGHBOUR",
+        "A ; B? ; NO C ; D",
+        10,
+        "'B?' can be without events, so it is not clear where the gap beside it begins or ends. " +
+          "Put it in parentheses with the part next to it, such as (A ; B?) ; NO C ; D."
+      ),
+      absent(
+        "NOT_ABOUT",
+        "A ; NO (B FILTER A[v > 1]) ; C",
+        20,
+        "'A[v > 1]' says nothing about the event that must not come. " +
+          "Each condition after NO and WITHOUT names it, such as NO (B AS b FILTER b.id = a.id)."
+      ),
+      absent(
+        "TWICE",
+        "A ; NO B ; NO C ; D",
+        12,
+        "There can be one NO between two parts. Join what must not come by OR, such as NO (B OR C)."
+      ),
+      absent(
+        "WITHOUT_VARIABLE",
+        "(A ; C) WITHOUT (B FILTER B.k = C.k)",
+        27,
+        "WITHOUT can compare an event with 'C' only if 'C' is one event that comes before everything that the pattern passes over. " +
+          "Say which gap is meant, such as A ; NO (B FILTER B.id = A.id) ; C."
+      ),
+      formula(
+        "CER_UNSUPPORTED.NO_AT_BEGINNING",
+        "NO B FOR 5 minutes ; C",
+        4,
+        "NO at the beginning of a pattern is not supported yet. NO between two parts is: A ; NO B ; C."
+      ),
+      formula(
+        "CER_UNSUPPORTED.NO_AT_END",
+        "A ; NO B FOR 5 minutes",
+        8,
+        "NO at the end of a pattern is not supported yet. NO between two parts is: A ; NO B ; C."
+      )
+    )
+  }
+
   /** Without the head and the checksum of the frame. */
   private def body(saved: Array[Byte]): Array[Byte] = saved.slice(2, saved.length - 4)
 
-  def cases: Vector[ErrorCase] = syntax ++ others ++ tooLarge ++ parameters ++ state
+  def cases: Vector[ErrorCase] = syntax ++ others ++ absence ++ tooLarge ++ parameters ++ state
 }

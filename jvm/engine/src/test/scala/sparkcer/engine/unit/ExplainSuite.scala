@@ -82,8 +82,8 @@ class ExplainSuite extends munit.FunSuite {
       pattern("failure ; NOT(success) ; (error OR NOT(error FILTER error[p]))"),
       Vector(
         "  failure ; NOT(success) ; (error OR NOT(error FILTER error[p]))",
-        "  NOT(success) asks for one event that is not a success; it does not mean that no success comes.",
-        "  NOT(error FILTER error[p]) asks for one event that is not such an event; it does not mean that no such event comes."
+        "  NOT(success) asks for one event that is not a success; it does not mean that no success comes. For that, write NO, such as A ; NO B ; C.",
+        "  NOT(error FILTER error[p]) asks for one event that is not such an event; it does not mean that no such event comes. For that, write NO, such as A ; NO B ; C."
       )
     )
     assertEquals(pattern("A ; NOT(error)+ ; NOT(error)").drop(1).length, 1)
@@ -92,8 +92,8 @@ class ExplainSuite extends munit.FunSuite {
     assertEquals(
       pattern("A ; NOT(error OR S>B) ; NOT(B OR (C FILTER C[p]))").drop(1),
       Vector(
-        "  NOT(error OR S>B) asks for one event that is neither an error nor a S>B; it does not mean that no error or S>B comes.",
-        "  NOT(B OR (C FILTER C[p])) asks for one event that is not such an event; it does not mean that no such event comes."
+        "  NOT(error OR S>B) asks for one event that is neither an error nor a S>B; it does not mean that no error or S>B comes. For that, write NO, such as A ; NO B ; C.",
+        "  NOT(B OR (C FILTER C[p])) asks for one event that is not such an event; it does not mean that no such event comes. For that, write NO, such as A ; NO B ; C."
       )
     )
   }

@@ -16,7 +16,7 @@ class ParserErrorSuite extends munit.FunSuite {
     assertEquals(message, s"[$condition] Line $line, column $column: $problem\n$shown\n${" " * (column - 1)}^")
   }
 
-  private val operators = "an operator (; : ALL OR + :+ * ? {n,m} AS FILTER PART-BY)"
+  private val operators = "an operator (; : ALL OR + :+ * ? {n,m} AS FILTER PART-BY WITHOUT)"
   private val clauses = "PARTITION BY, WITHIN, CONSUME BY, LIMIT, HAVING or the end of the query"
 
   /** What follows WHERE. */

@@ -4,7 +4,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 import org.scalacheck.Shrink
 
 import sparkcer.engine.ceql._
-import sparkcer.engine.testkit.{Generators, Properties, Simpler}
+import sparkcer.engine.testkit.{Absences, Generators, Properties, Simpler}
 
 /** What is printed parses to what was printed. */
 class PrinterSuite extends Properties {
@@ -33,6 +33,13 @@ class PrinterSuite extends Properties {
 
   property("a random query with quantifiers, sub-windows and conditions on repetitions") {
     forAll(Generators.repeating.suchThat(writable)) { q =>
+      val text = Printer.print(q)
+      (Parser.parse(text) == q) :| text
+    }
+  }
+
+  property("queries with events that must not come") {
+    forAll(Absences.query.suchThat(writable)) { q =>
       val text = Printer.print(q)
       (Parser.parse(text) == q) :| text
     }
@@ -86,7 +93,10 @@ class PrinterSuite extends Properties {
     "minutes",
     "flat",
     "having",
-    "case"
+    "case",
+    "no",
+    "without",
+    "for"
   )
 
   names.foreach { n =>

@@ -18,7 +18,7 @@ import sparkcer.internal.testkit.Memory.MemoryStream
 /** Random queries over random events, through real streaming queries: micro-batches of any size, events out of order
   * within the delay, and a restart in the middle. What comes out is the batch's result, `match_id` included.
   *
-  * A micro-batch costs a good part of a second, so there are few cases; [[BucketSuite]] has many, without Spark.
+  * A micro-batch costs a good part of a second, so there are few cases; the simulation has many.
   */
 class BatchStreamSuite extends SparkSuite {
   import BatchStreamSuite._
@@ -158,6 +158,16 @@ object BatchStreamSuite {
         Seq(" FILTER max(xs.p) > 0", " FILTER first(xs).key = last(zs).key")
       ),
       ("(A AS x : (B OR C):{,2} AS ys : A AS z)", "z", Seq(" FILTER count(ys) BETWEEN 0 AND 1", " FILTER x.p = z.p")),
+      (
+        "(A AS x ; NO (C OR (B AS n FILTER n.p = x.p)) ; B AS y)",
+        "y",
+        Seq(" FILTER x.key = y.key", " FILTER x.p < y.p")
+      ),
+      (
+        "((A AS x ; B+ AS ys) WITHOUT (C AS n FILTER n.key = x.key))",
+        "ys",
+        Seq(" FILTER x.p = ys.p", " FILTER ys[p >= PREV.p]")
+      ),
       ("(A AS x ALL B AS y)", "y", Seq(" PART-BY [p]", " FILTER x.key = y.key", " FILTER x.p < y.p"))
     )
     val compares = rng.nextBoolean()

@@ -16,6 +16,9 @@ class ComparisonOracleSuite extends ThroughSpark(Generators.comparingCase)
 /** Random queries with quantifiers, sub-windows and conditions on repetitions. */
 class RepetitionOracleSuite extends ThroughSpark(Generators.repeatingCase)
 
+/** Random queries with events that must not come. */
+class AbsenceOracleSuite extends ThroughSpark(Absences.absentCase)
+
 /** Random queries over two inputs, through Spark, give what their definition says. Each case is a Spark job, so there
   * are few; the engine's own suites have many.
   */

@@ -5,8 +5,8 @@ import scala.util.Random
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 
-import sparkcer.engine.ceql.{Consume, Quantity, SelectList}
-import sparkcer.engine.testkit.{Case, Generators, Simpler}
+import sparkcer.engine.ceql.{Consume, Quantity, Query, SelectList}
+import sparkcer.engine.testkit.{Absences, Case, Generators, Simpler}
 import sparkcer.internal.bind.Watermark
 
 /** A query, its events, and all that happens to them on the way through a stream. Everything follows from the seed; to
@@ -138,7 +138,7 @@ object Schedule {
   }
 
   private val cases: Gen[Case] = for {
-    query <- Gen.frequency(16 -> Generators.query, 1 -> Generators.comparing, 3 -> Generators.repeating)
+    query <- Gen.frequency(16 -> Generators.query, 1 -> Generators.comparing, 3 -> Generators.repeating, 3 -> absent)
     count <- Gen.frequency(5 -> false, 1 -> true)
     limit <- Gen.frequency(6 -> None, 1 -> Gen.choose(1, 3).map(n => Some(Quantity.Number(BigDecimal(n)))))
     length <- Gen.frequency(1 -> Gen.choose(0, 4), 4 -> Gen.choose(5, 12), 2 -> Gen.choose(13, 40))
@@ -147,6 +147,9 @@ object Schedule {
     val select = if (count) query.select.copy(list = SelectList.Count) else query.select
     Case(Simpler.valid(query.copy(select = select, limit = if (count) None else limit)("")), events)
   }
+
+  /** One that is not refused. */
+  private def absent: Gen[Query] = Absences.query.retryUntil(q => Case(q, Vector.empty).program.isDefined, 100)
 
   private def mixed(seed: Long, i: Int): Int = new Random(seed ^ (i.toLong << 32) ^ i).nextInt()
 

@@ -1,0 +1,91 @@
+package sparkcer.engine.automaton
+
+import sparkcer.engine.ceql.{CeqlException, Comparison, Condition, Formula, Name, Printer, SqlCondition}
+import sparkcer.engine.ceql.Condition._
+
+/** The ways in which an event is an α of `NO α` or `WITHOUT α`: its type and what FILTER asks of it, one way for each
+  * type and each side of an OR.
+  *
+  * @param resolve
+  *   a condition of FILTER as the compiler reads it, see [[sparkcer.engine.ceql.Comparisons]]
+  */
+final private[automaton] class Absence(text: String, resolve: (Condition, Formula) => Condition) {
+  import Absence._
+
+  /** @param before the formula whose variables α may name */
+  def apply(absent: Formula.Absent, before: Formula): Vector[Way] = ways(absent.body, before).distinct
+
+  private def ways(f: Formula, before: Formula): Vector[Way] = f match {
+    case a: Formula.Atom     => Vector(Way(EventCondition(a.stream, a.eventType), Set(a.variable), Vector.empty))
+    case Formula.As(body, x) => ways(body, before).map(w => w.copy(own = w.own + x.value))
+    case Formula.Or(parts)   => parts.flatMap(ways(_, before))
+    case Formula.Filter(body, condition) =>
+      val resolved = resolve(condition, Formula.Sequence(Vector(before, body)))
+      for (way <- ways(body, before); test <- tests(resolved, way, body.variables)) yield test.of(way)
+    case other => throw new IllegalStateException(s"$other is not one event")
+  }
+
+  /** What is asked of an event that is bound to `way.own`, as alternatives. A condition on another variable of α, which
+    * is not bound then, holds.
+    */
+  private def tests(c: Condition, way: Way, own: Set[String]): Vector[Test] = c match {
+    case Holds(x, p) =>
+      if (!own(x.value)) notAbout(c, p.offset)
+      Vector(if (way.own(x.value)) Test(Vector(p), Vector.empty) else Nothing)
+    case Compared(comparison) =>
+      val (its, others) = comparison.variables.partition(own)
+      if (its.isEmpty) notAbout(c, comparison.offset)
+      if (!its.forall(way.own)) Vector(Nothing)
+      else if (others.isEmpty) Vector(Test(Vector(Disjunction.onOneEvent(c)), Vector.empty))
+      // An event alone has none before it.
+      else if (comparison.previous) Vector(Nothing)
+      else Vector(Test(Vector.empty, Vector(comparison)))
+    case And(parts) =>
+      parts.map(tests(_, way, own)).foldLeft(Vector(Nothing)) { (all, part) =>
+        if (all.length.toLong * part.length > MaxWays)
+          throw new CeqlException(text, 0, "CER_QUERY_TOO_LARGE.ALTERNATIVES")
+        for (a <- all; b <- part) yield a.and(b)
+      }
+    case Or(parts) => parts.flatMap(tests(_, way, own))
+    case c @ (_: Compare | _: OfEnd | _: Count | _: Extreme | _: Exists | _: Counted) =>
+      throw new IllegalStateException(s"$c in an α")
+  }
+
+  private def notAbout(c: Condition, offset: Int): Nothing =
+    throw new CeqlException(text, offset, "CER_ABSENCE.NOT_ABOUT", "condition" -> Printer.print(c))
+}
+
+private[automaton] object Absence {
+
+  /** @param own
+    *   the variables of α that the event is bound to. They hide those of the same name around α
+    * @param comparisons
+    *   with events that came before
+    */
+  final case class Way(condition: EventCondition, own: Set[String], comparisons: Vector[Comparison]) {
+
+    /** The roles of the event in a comparison, as bits. */
+    def roles(comparison: Comparison): Int =
+      ComparisonUse.roles(comparison).zipWithIndex.foldLeft(0) { case (bits, (variable, i)) =>
+        if (own(variable)) bits | 1 << i else bits
+      }
+
+    /** The variables that the event is compared with. */
+    def others: Vector[Name] =
+      comparisons.flatMap(c => c.variables.filterNot(own).map(Name(_)(c.offset))).distinct
+  }
+
+  /** What FILTER asks of one event. */
+  final private case class Test(conditions: Vector[SqlCondition], comparisons: Vector[Comparison]) {
+    def and(other: Test): Test = Test(conditions ++ other.conditions, comparisons ++ other.comparisons)
+
+    def of(way: Way): Way = way.copy(
+      condition = conditions.foldLeft(way.condition)(_.require(_)),
+      comparisons = way.comparisons ++ comparisons
+    )
+  }
+
+  private val Nothing = Test(Vector.empty, Vector.empty)
+
+  private val MaxWays = 1000
+}
