@@ -1,7 +1,7 @@
-"""An abandoned checkout: a visitor puts something in the cart and leaves without a purchase.
+"""An abandoned checkout: a visitor puts something in the cart, and then neither buys nor adds anything for half an hour.
 
-`NO buy` asks that no purchase comes in between. If a visitor puts several things in the cart, there are several matches
-that end at the same event. SELECT NEXT keeps the one that starts first.
+`NO (buy OR cart) FOR 30 minutes` asks that nothing of this comes, and `WITHOUT buy` that nothing was bought in between.
+SELECT MAX and CONSUME BY PARTITION make one match of each cart, with all its items.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import spark_cer
 from spark_cer import cer
 
 QUERY = """
-    SELECT NEXT cart, leave FROM Clicks
-    WHERE cart ; NO buy ; leave
+    SELECT MAX count(items) AS n, sum(items.price) AS worth FROM Clicks
+    WHERE (cart+ AS items WITHOUT buy) ; NO (buy OR cart) FOR 30 minutes
     PARTITION BY [visit]
-    WITHIN 1 hour"""
+    WITHIN 2 hours
+    CONSUME BY PARTITION"""
 
 ITEMS = {"lamp": 40, "chair": 120, "desk": 310, "rug": 85}
 
@@ -32,7 +33,7 @@ def clicks() -> list[tuple[datetime, str, str, str | None, int | None]]:
             *rng.choices(["view", "cart"], k=rng.randrange(2, 6)),
             *rng.choice([["buy"], ["buy"], ["view"], []]),
         ]
-        for step in [*steps, "leave"]:
+        for step in steps:
             item = rng.choice(list(ITEMS)) if step in ("view", "cart") else None
             events.append((at, step, f"v{visit}", item, ITEMS[item] if item else None))
             at += timedelta(seconds=rng.randrange(10, 120))
@@ -42,11 +43,10 @@ def clicks() -> list[tuple[datetime, str, str, str | None, int | None]]:
 def main() -> None:
     spark = spark_cer.session()
     events = spark.createDataFrame(clicks(), "ts TIMESTAMP, type STRING, visit STRING, item STRING, price INT")
-    found = events.transform(cer(QUERY, time="ts"))
+    # Half an hour after the last click nothing else has come.
+    found = events.transform(cer(QUERY, time="ts", until="forever"))
     print("Left with something in the cart:")
-    found.orderBy("visit").selectExpr(
-        "visit", "cart.item AS first_item", "cart.price", "start AS filled", "end AS gone"
-    ).show(truncate=False)
+    found.orderBy("visit").selectExpr("visit", "n", "worth", "start AS filled", "end AS given_up").show(truncate=False)
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ def _connect() -> Any:
 
 def _named(query: Cer) -> dict[str, Any]:
     """The options by the names that they have in a message to the server."""
-    options = {name: getattr(query, name) for name in ("time", "order", "late", "idle")}
+    options = {name: getattr(query, name) for name in ("time", "order", "late", "idle", "until")}
     options["snapshots"] = "true" if query.snapshots else None
     if query.type is not NOT_GIVEN:
         options["type"] = lit(query.type)  # a literal NULL if there is no type column
@@ -140,6 +140,7 @@ def _options(entry: Any, query: Cer) -> Any:
         query.late == "rows",
         query.idle,
         query.snapshots,
+        query.until,
         _params(query),
     )
 

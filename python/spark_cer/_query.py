@@ -30,6 +30,7 @@ class Cer:
         late: str,
         idle: str | None,
         snapshots: bool,
+        until: str | None,
     ) -> None:
         self.query = query
         self.time = time
@@ -39,6 +40,7 @@ class Cer:
         self.late = late
         self.idle = idle
         self.snapshots = snapshots
+        self.until = until
 
     def __call__(self, events: DataFrame) -> DataFrame:
         if not isinstance(events, DataFrame):
@@ -149,6 +151,7 @@ def cer(
     late: str = "count",
     idle: str | None = None,
     snapshots: bool = False,
+    until: str | datetime.date | int | Decimal | None = None,
 ) -> Cer:
     """Creates a complex event query for a batch or a stream of events.
 
@@ -167,6 +170,9 @@ def cer(
         and without a ``match_id``
     :param idle: how long a key of a stream can be without events before its state is dropped, such as ``"7 days"``
     :param snapshots: whether a stream keeps the events of the last two windows, which :meth:`Cer.snapshot` needs
+    :param until: for a batch of a query that ends with ``NO … FOR``, the time up to which the events are complete: a
+        value of the time column, or ``"forever"``. Matches that end later are not returned. The default is the time of
+        the last event
 
     >>> events.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time="ts"))
     >>> events.transform(cer("SELECT * FROM S WHERE A FILTER A[price > :least]", time="ts", params={"least": 20}))
@@ -184,7 +190,16 @@ def cer(
             raise PySparkTypeError(f"cer() takes a str as {name}, not {value.__class__.__name__}.")
     if late not in ("count", "rows"):
         raise PySparkValueError(f'cer() takes "count" or "rows" as late, not {late!r}.')
-    return Cer(query, time, type, order, _checked(params), late, idle, snapshots)
+    return Cer(query, time, type, order, _checked(params), late, idle, snapshots, _time(until))
+
+
+def _time(until: Any) -> str | None:
+    """A time as text, which Spark casts to the type of the time column."""
+    if isinstance(until, bool) or not isinstance(until, (str, datetime.date, int, Decimal, type(None))):
+        raise PySparkTypeError(
+            f"cer() takes a str, a datetime, a date, an int or a Decimal as until, not {until.__class__.__name__}."
+        )
+    return None if until is None else str(until)
 
 
 def _check_events(events: Any, method: str) -> None:

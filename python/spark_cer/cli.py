@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             time=getattr(options, "time", None),
             type=getattr(options, "type", NOT_GIVEN),
             order=getattr(options, "order", None),
+            until=getattr(options, "until", None),
             params=dict(getattr(options, "param", [])),
         )
         options.command(query, options)
@@ -83,6 +84,11 @@ def _parser() -> argparse.ArgumentParser:
         help="files or folders of events: .csv with a header, .json, .parquet; NAME=FILE for FROM NAME",
     )
     run.add_argument("--stream", action="store_true", help="read the files as a stream, until all are read")
+    run.add_argument(
+        "--until",
+        metavar="TIME",
+        help="for a query that ends with NO: the time up to which the events are complete, or forever",
+    )
     run.add_argument("--rows", type=int, default=100, metavar="N", help="print at most N matches (100)")
     run.set_defaults(command=_run)
 

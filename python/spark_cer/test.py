@@ -46,6 +46,7 @@ def run(
     order: str | None = None,
     params: Mapping[str, Any] | None = None,
     schema: StructType | str | Mapping[str, StructType | str] | None = None,
+    until: str | datetime.date | int | Decimal | None = None,
 ) -> list[Row]:
     """Returns the matches of a query over a few events, sorted by ``end`` and ``start``, then by the other columns.
 
@@ -62,7 +63,7 @@ def run(
     [Row(match_id='…', start=1, end=2, A=Row(type='A', t=1), B=Row(type='B', t=2))]
     """
     spark = SparkSession.getActiveSession() or session()
-    asked = cer(query, time=time, type=type, order=order, params=params)
+    asked = cer(query, time=time, type=type, order=order, params=params, until=until)
     with _small(spark):
         if isinstance(rows, Mapping):
             schemas = schema if isinstance(schema, Mapping) else dict.fromkeys(rows, schema)

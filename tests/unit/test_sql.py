@@ -89,7 +89,7 @@ def test_an_error_is_the_same_as_in_python(
 def test_errors_of_the_call(spark: SparkSession, events: str) -> None:
     for call, text in {
         f"cer({events}, 'SELECT * FROM S WHERE A', tiem => 't')": (
-            "[CER_SQL] 'tiem' is not an option. The options are idle, late, order, params, snapshots, time, type."
+            "[CER_SQL] 'tiem' is not an option. The options are idle, late, order, params, snapshots, time, type, until."
         ),
         f"cer({events}, 'SELECT * FROM S WHERE A', time => 't', params => map(1, 20))": (
             "[CER_SQL] params is a struct or a map with string keys, such as named_struct('least', 20) or "

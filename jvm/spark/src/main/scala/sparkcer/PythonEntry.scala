@@ -19,10 +19,11 @@ object PythonEntry {
       lateRows: Boolean,
       idle: String,
       snapshots: Boolean,
+      until: String,
       params: Params
   ): Options = {
     val column = if (typeGiven) TypeColumn.of(eventType) else TypeColumn.Default
-    Options.of(time, column, order, lateRows, idle, snapshots, params.asScala.toMap)
+    Options.of(time, column, order, lateRows, idle, snapshots, until, params.asScala.toMap)
   }
 
   def transform(df: DataFrame, query: String, options: Options): DataFrame = Cer(df, query, options)

@@ -28,9 +28,10 @@ package object sparkcer {
       lateRows: Boolean = false,
       idle: String = null,
       snapshots: Boolean = false,
+      until: String = null,
       params: Map[String, Any] = Map.empty
   ): DataFrame =
-    Cer.over(inputs, query, Options.of(time, eventType, order, lateRows, idle, snapshots, params))
+    Cer.over(inputs, query, Options.of(time, eventType, order, lateRows, idle, snapshots, until, params))
 
   implicit final class CerDataFrame(private val events: DataFrame) extends AnyVal {
 
@@ -49,6 +50,9 @@ package object sparkcer {
       *   how long a key of a stream may be silent before its state is dropped, such as `7 days`
       * @param snapshots
       *   whether a stream keeps what [[cerSnapshot]] needs, the events of the last two windows
+      * @param until
+      *   for a batch of a query that ends with `NO … FOR`: the time up to which the events are complete, or `forever`;
+      *   by default the time of the last event
       * @param params
       *   the values of the query's `:name` parameters
       */
@@ -60,9 +64,10 @@ package object sparkcer {
         lateRows: Boolean = false,
         idle: String = null,
         snapshots: Boolean = false,
+        until: String = null,
         params: Map[String, Any] = Map.empty
     ): DataFrame =
-      Cer(events, query, Options.of(time, eventType, order, lateRows, idle, snapshots, params))
+      Cer(events, query, Options.of(time, eventType, order, lateRows, idle, snapshots, until, params))
 
     /** The matches that ended within the last window, before the time `at` or the last event's: of a batch; or, with
       * the `checkpoint` of a query that runs over these events with `snapshots`, as of its last micro-batch.
@@ -77,7 +82,7 @@ package object sparkcer {
         lateRows: Boolean = false,
         params: Map[String, Any] = Map.empty
     ): DataFrame = {
-      val options = Options.of(time, eventType, order, lateRows, null, snapshots = false, params)
+      val options = Options.of(time, eventType, order, lateRows, null, snapshots = false, until = null, params)
       val moment = Option(at).map { case c: Column => c; case v => lit(v) }
       if (checkpoint == null) Snapshot.batch(events, query, options, moment)
       else Snapshot.stream(events, query, options, moment, checkpoint)

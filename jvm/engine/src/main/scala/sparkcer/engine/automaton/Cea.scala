@@ -12,6 +12,9 @@ import sparkcer.engine.ceql.Comparison
   * state. A run in a final state without outgoing transitions is not kept.
   *
   * If there are `comparisons`, a run also keeps the values that later events may be compared with, see [[Registers]].
+  *
+  * Of a query with `NO α FOR d` at its end, `absentAfter` says what an α is. The automaton itself is that of what comes
+  * before; its final states keep what an α is compared with.
   */
 final class Cea(
     val states: Int,
@@ -19,8 +22,12 @@ final class Cea(
     val labels: ArraySeq[Set[String]],
     val transitions: ArraySeq[Cea.Transition],
     val finals: Set[Int],
-    val comparisons: ArraySeq[Comparison] = ArraySeq.empty
+    val comparisons: ArraySeq[Comparison] = ArraySeq.empty,
+    val absentAfter: Set[Unless[Int]] = Set.empty
 ) {
+
+  /** Are the events that must not come after a match compared with those of the match? */
+  val comparesAfter: Boolean = absentAfter.exists(_.uses.nonEmpty)
 
   /** The transitions that leave each state. */
   val outgoing: ArraySeq[ArraySeq[Cea.Transition]] = {

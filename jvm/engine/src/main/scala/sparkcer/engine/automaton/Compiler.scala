@@ -37,7 +37,8 @@ object Compiler {
   def compile(formula: Formula, selected: Set[String], text: String): Cea = {
     val compiler = new Compiler(text)
     val whole = compiler.build(formula)
-    WithoutEmptySteps(whole, compiler.steps, compiler.empties, compiler.comparisons, selected, text)
+    import compiler.{absentAfter, comparisons, empties, steps}
+    WithoutEmptySteps(whole, steps, empties, comparisons, absentAfter, selected, text)
   }
 
   /** A query with a larger automaton is refused, because compiling it could take minutes. */
@@ -110,7 +111,7 @@ final private[automaton] class Compiler(text: String) {
         whole
       case f: Formula.NoneBetween => noneBetween(f, whole)
       case f: Formula.Without     => without(f, whole)
-      case f: Formula.NoneAfter   => throw new CeqlException(text, f.absent.offset, "CER_UNSUPPORTED.NO_AT_END")
+      case f: Formula.NoneAfter   => noneAfter(f, whole)
       case f: Formula.NoneBefore  => throw new CeqlException(text, f.absent.offset, "CER_UNSUPPORTED.NO_AT_BEGINNING")
       case f: Formula.Absent      => throw new IllegalStateException(s"$f stands by itself")
       case Formula.Contiguous(parts) =>
@@ -193,6 +194,18 @@ final private[automaton] class Compiler(text: String) {
     change(whole.firstStep)(s => if (s.variables.isEmpty) s.copy(unless = s.unless ++ unless) else s)
     beginning(whole, comparisons)
   }
+
+  /** `φ ; NO α FOR d`: a match of φ remembers what an α is compared with. */
+  private def noneAfter(f: Formula.NoneAfter, whole: Fragment): Fragment = {
+    val ways = absence(f.absent, f.body)
+    inside(build(f.body), whole.entry, whole.exit)
+    val (unless, comparisons) = forbidden(ways, whole)
+    absentAfter = unless
+    beginning(whole, comparisons)
+  }
+
+  /** What must not come after a match of the whole. */
+  private var absentAfter = Set.empty[Unless[EventCondition]]
 
   /** What no event may be, and the comparisons that were added for it. The events of the fragment are remembered for
     * them.

@@ -41,7 +41,8 @@ private[automaton] object Quotient {
         cea.labels,
         cea.transitions.map(t => t.copy(from = to(t.from), to = to(t.to))).distinct,
         cea.finals.map(to),
-        cea.comparisons
+        cea.comparisons,
+        cea.absentAfter
       )
     }
   }

@@ -3,8 +3,8 @@ package sparkcer.engine.automaton
 import sparkcer.engine.ceql.Comparison
 
 /** What runs remember for comparisons. Each comparison has one register or more. A register is *live* in a state if it
-  * may have been written before and may still be read later. Runs keep live registers only, so that runs which differ
-  * in nothing that can matter are the same.
+  * may have been written before and may still be read later, by a transition or after the match. Runs keep live
+  * registers only, so that runs which differ in nothing that can matter are the same.
   *
   * | comparison  | registers                                                                |
   * |:------------|:-------------------------------------------------------------------------|
@@ -13,7 +13,12 @@ import sparkcer.engine.ceql.Comparison
   * | Consecutive | the value of the last event                                              |
   * | Expression  | the events of each variable                                              |
   */
-final class Registers private (comparisons: Seq[Comparison], states: Int, transitions: Seq[Cea.Transition]) {
+final class Registers private (
+    comparisons: Seq[Comparison],
+    states: Int,
+    transitions: Seq[Cea.Transition],
+    wantedAtEnd: Map[Int, Set[ComparisonUse]]
+) {
   import Registers._
 
   /** The first register of each comparison. */
@@ -52,6 +57,7 @@ final class Registers private (comparisons: Seq[Comparison], states: Int, transi
       }
     }
     val wanted = fixpoint { (has, add) =>
+      for ((q, uses) <- wantedAtEnd; c <- uses; r <- reads(c)) add(q, r)
       transitions.foreach { t =>
         asked(t).foreach(c => reads(c).foreach(r => if (!t.resets(comparisonOf(r))) add(t.from, r)))
         (0 until count).foreach(r => if (has(t.to, r) && !fails(t, r)) add(t.from, r))
@@ -77,7 +83,10 @@ final class Registers private (comparisons: Seq[Comparison], states: Int, transi
 }
 
 object Registers {
-  def apply(cea: Cea): Registers = new Registers(cea.comparisons, cea.states, cea.transitions)
+  def apply(cea: Cea): Registers = {
+    val afterMatch = cea.absentAfter.flatMap(_.uses)
+    new Registers(cea.comparisons, cea.states, cea.transitions, cea.finals.map(_ -> afterMatch).toMap)
+  }
 
   /** All comparisons that a transition asks. */
   private[automaton] def asked(t: Cea.Transition): Iterator[ComparisonUse] =
@@ -100,6 +109,14 @@ object Registers {
       val used = asked(t).map(_.comparison).toSet ++ kept(t.to)
       t.copy(resets = used.filter(l => t.resets(l) || !kept(t.from)(l)))
     }
-    new Cea(cea.states, cea.conditions, cea.labels, transitions.distinct, cea.finals, cea.comparisons)
+    new Cea(
+      cea.states,
+      cea.conditions,
+      cea.labels,
+      transitions.distinct,
+      cea.finals,
+      cea.comparisons,
+      cea.absentAfter
+    )
   }
 }

@@ -29,7 +29,8 @@ private[automaton] object Separation {
         cea.labels,
         transitions.to(ArraySeq),
         cea.finals.flatMap(copiesOf),
-        cea.comparisons
+        cea.comparisons,
+        cea.absentAfter
       )
     }
   }

@@ -17,6 +17,9 @@ import scala.collection.mutable
 final private[engine] class Simulation(cea: Cea, live: Int => Seq[Int]) {
   private val n = cea.states
 
+  /** How many pairs of transitions were compared. */
+  private var compared = 0L
+
   /** `simulates(b)(p)` */
   private val simulates: Array[Array[Boolean]] =
     if (cea.transitions.length > Simulation.MaxTransitions) null
@@ -32,16 +35,17 @@ final private[engine] class Simulation(cea: Cea, live: Int => Seq[Int]) {
         found(b)(p) = false
         work.enqueue((b, p))
       }
-      for (b <- 0 until n; p <- 0 until n) check(b, p)
-      while (work.nonEmpty) {
+      for (b <- 0 until n; p <- 0 until n if compared < Simulation.MaxCompared) check(b, p)
+      while (work.nonEmpty && compared < Simulation.MaxCompared) {
         val (b, p) = work.dequeue()
         for (u <- into.getOrElse(b, Nil); t <- into.getOrElse(p, Nil)) check(u.from, t.from)
       }
-      found
+      if (compared < Simulation.MaxCompared) found else null
     }
 
   /** Can `u` be taken whenever `t` can, with the same effect? */
   private def isLike(t: Cea.Transition, u: Cea.Transition): Boolean = {
+    compared += 1
     val asked = t.also + t.condition
     (u.condition == Cea.Always || asked(u.condition)) && u.also.subsetOf(asked) && u.unless.subsetOf(t.unless) &&
     (t.label != 0) == (u.label != 0) && t.uses == u.uses && t.resets == u.resets &&
@@ -61,6 +65,9 @@ final private[engine] class Simulation(cea: Cea, live: Int => Seq[Int]) {
 
 private[engine] object Simulation {
 
-  /** Finding it takes time in the square of the number of transitions. */
+  /** Finding it takes time in the square of the number of transitions, */
   private val MaxTransitions = 2000
+
+  /** and much more where many of them leave one state: minutes, without this. It is reached within seconds. */
+  private val MaxCompared = 20000000L
 }

@@ -37,6 +37,8 @@ private[engine] object StrategyRules {
   def apply(cea: Cea, strategy: Strategy): StrategyRules = strategy match {
     case Strategy.All    => Subsets
     case Strategy.Strict => Strict
+    // What comes after may take away a match that beats others. They are all compared at their deadline.
+    case _ if cea.comparesAfter => Subsets
     // If all matches have the same length, none is a proper superset of another.
     case Strategy.Max if cea.fixedLength => Subsets
     case other                           => new Threats(other)

@@ -12,7 +12,9 @@ import sparkcer.engine.ceql.{CeqlException, Comparison}
   */
 private[automaton] object WithoutEmptySteps {
 
-  /** @param selected
+  /** @param absentAfter
+    *   what must not come after a match
+    * @param selected
     *   the variables that labels show
     * @param text
     *   the query, for messages
@@ -22,6 +24,7 @@ private[automaton] object WithoutEmptySteps {
       steps: collection.Seq[Step],
       empties: collection.Seq[Empty],
       comparisons: collection.Seq[Comparison],
+      absentAfter: Set[Unless[EventCondition]],
       selected: Set[String],
       text: String
   ): Cea = {
@@ -50,24 +53,28 @@ private[automaton] object WithoutEmptySteps {
     val conditions = mutable.LinkedHashMap.empty[EventCondition, Int]
     val labels = mutable.LinkedHashMap(Set.empty[String] -> 0)
     def number(g: EventCondition): Int = conditions.getOrElseUpdate(g, conditions.size)
+    def numbered(unless: Set[Unless[EventCondition]]): Set[Unless[Int]] =
+      unless.filter(_.condition.satisfiable).map(u => Unless(number(u.condition), u.uses))
     val transitions = raw.iterator
       .collect {
         case (q, s, resets) if kept.contains(q) && kept.contains(s.to) =>
           val condition = s.condition.fold(Cea.Always)(number)
           val label = labels.getOrElseUpdate(s.variables & selected, labels.size)
           val also = s.also.map(number)
-          val unless = s.unless.filter(_.condition.satisfiable).map(u => Unless(number(u.condition), u.uses))
+          val unless = numbered(s.unless)
           Cea.Transition(kept(q), condition, label, kept(s.to), also, s.uses, resets, unless)
       }
       .distinct
       .to(ArraySeq)
+    val forbidden = numbered(absentAfter)
     val cea = new Cea(
       kept.size,
       conditions.keysIterator.to(ArraySeq),
       labels.keysIterator.to(ArraySeq),
       transitions,
       isFinal.flatMap(kept.get),
-      comparisons.to(ArraySeq)
+      comparisons.to(ArraySeq),
+      forbidden
     )
     if (comparisons.isEmpty) Quotient(cea) else Separation(Quotient(Registers.withPlainResets(cea)))
   }

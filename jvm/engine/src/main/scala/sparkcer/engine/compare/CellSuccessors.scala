@@ -13,13 +13,17 @@ final private[compare] class CellSuccessors(val labels: Int, val sets: Sets[Arra
   private val taken = new Array[Boolean](labels)
   private val accepting = new Array[Boolean](labels)
 
+  /** Where the runs end that end a match with a label, if what comes after is compared with them. */
+  private val ends = Array.fill(labels)(new ArrayBuffer[Cell](2))
+  def accepted(label: Int): Array[Cell] = Cell.set(ends(label).toArray)
+
   def takes(label: Int): Boolean = taken(label)
   def accepts(label: Int): Boolean = accepting(label)
 
   def fill(from: Array[Cell], machine: Machine, cls: Int, maskOf: Int => Array[Long], now: Now): Unit = {
     var l = 0
     while (l < labels) {
-      if (taken(l)) { cells(l).clear(); taken(l) = false; accepting(l) = false }
+      if (taken(l)) { cells(l).clear(); ends(l).clear(); taken(l) = false; accepting(l) = false }
       l += 1
     }
     var i = 0
@@ -33,7 +37,10 @@ final private[compare] class CellSuccessors(val labels: Int, val sets: Sets[Arra
         if (to != null) {
           taken(arc.label) = true
           if (arc.goesOn) cells(arc.label) += to
-          if (arc.accepts) accepting(arc.label) = true
+          if (arc.accepts) {
+            accepting(arc.label) = true
+            if (machine.cea.comparesAfter) ends(arc.label) += to
+          }
         }
         k += 1
       }

@@ -30,6 +30,14 @@ final private[engine] class Cell(val state: Int, val registers: Array[AnyRef]) {
 private[engine] object Cell {
   val none = new Array[Cell](0)
 
+  def write(out: WireWriter, c: Cell): Unit = {
+    out.int(c.state)
+    out.byte(c.registers.length)
+    c.registers.foreach(Content.write(out, _))
+  }
+
+  def read(in: WireReader): Cell = new Cell(in.int(), Array.fill(in.byte())(Content.read(in)))
+
   def compare(a: Cell, b: Cell): Int =
     if (a.state != b.state) a.state - b.state
     else {
@@ -99,11 +107,7 @@ final private[engine] class Configuration(val parts: Array[Array[Cell]], val fla
     out.byte(parts.length)
     parts.foreach { cells =>
       out.int(cells.length)
-      cells.foreach { c =>
-        out.int(c.state)
-        out.byte(c.registers.length)
-        c.registers.foreach(Content.write(out, _))
-      }
+      cells.foreach(Cell.write(out, _))
     }
   }
 }
@@ -125,7 +129,7 @@ private[engine] object Configuration {
   def read(in: WireReader): Configuration = {
     val flag = in.byte()
     val parts = Array.fill(in.byte()) {
-      Array.fill(in.int())(new Cell(in.int(), Array.fill(in.byte())(Content.read(in))))
+      Array.fill(in.int())(Cell.read(in))
     }
     new Configuration(parts, flag)
   }

@@ -2,7 +2,7 @@ package sparkcer.engine.compare
 
 import scala.collection.mutable.ArrayBuffer
 
-import sparkcer.engine.automaton.{Cea, Registers, Simulation, StrategyRules}
+import sparkcer.engine.automaton.{Cea, ComparisonUse, Registers, Simulation, StrategyRules}
 import sparkcer.engine.ceql.Strategy
 
 /** The automaton of a query that compares events: [[StrategyRules]] on configurations, with cells in place of states. A
@@ -122,6 +122,31 @@ final private[engine] class Machine(
     if (!(all && c.parts(0).length == 1 && c.flag == 0 && single(c, cls, maskOf, now, found)))
       several(c, cls, maskOf, now, found)
 
+  /** Where a match ends that `found` is told of: the cells of its runs, if what comes after is compared with them. */
+  var accepted: Array[Cell] = Cell.none
+
+  private val scratch = new Array[AnyRef](registers.count)
+
+  /** Does the current event fulfil the comparisons with the run of a cell? */
+  def holds(uses: Vector[ComparisonUse], cell: Cell, now: Now): Boolean = {
+    java.util.Arrays.fill(scratch, null)
+    val live = registers.live(cell.state)
+    live.indices.foreach(i => scratch(live(i)) = cell.registers(i))
+    uses.forall(c => comparers(c.comparison).holds(scratch, c.roles, now))
+  }
+
+  /** The register that must hold the value of a term of the event for the comparisons to hold, if it holds anything:
+    * the first such pair of register and term.
+    */
+  def equality(uses: Vector[ComparisonUse]): Option[(Int, Int)] =
+    uses.flatMap(c => comparers(c.comparison).equalities(c.roles)).headOption
+
+  /** What a register of the run of a cell holds. */
+  def content(cell: Cell, register: Int): AnyRef = {
+    val at = java.util.Arrays.binarySearch(registers.live(cell.state), register)
+    if (at < 0) null else cell.registers(at)
+  }
+
   // What the arcs of one cell lead to.
   private val led = new Array[Cell](MaxLed)
   private val ledBy = new Array[Arc](MaxLed)
@@ -149,7 +174,10 @@ final private[engine] class Machine(
     i = 0
     while (i < n) {
       val arc = ledBy(i)
-      if (arc.accepts) found.ends(arc.label)
+      if (arc.accepts) {
+        if (cea.comparesAfter) accepted = Array(led(i))
+        found.ends(arc.label)
+      }
       if (arc.goesOn) found.goesTo(arc.label, if (led(i) eq cell) c else new Configuration(Array(Array(led(i))), 0))
       i += 1
     }
@@ -168,7 +196,10 @@ final private[engine] class Machine(
     while (i < c.parts.length) { successors(i).fill(c.parts(i), this, cls, maskOf, now); i += 1 }
     val told = new StrategyRules.Found[Array[Cell]] {
       def next(label: Int, accepts: Boolean, runs: Array[Cell], flag: Int): Unit = {
-        if (accepts) found.ends(label)
+        if (accepts) {
+          if (cea.comparesAfter) accepted = successors(0).accepted(label)
+          found.ends(label)
+        }
         apart(runs, flag).foreach(found.goesTo(label, _))
       }
       def threatened(label: Int, accepts: Boolean, p: Array[Cell], e: Array[Cell], b: Array[Cell]): Unit = {

@@ -39,6 +39,7 @@ final private[evaluate] class ComparingSubstream(evaluator: Evaluator, number: I
     else {
       val event = keep(time, bound, payload)
       evaluator.cursor.reset(tecs, event)
+      ends.clear()
       kept(used = move(cls, event, timed))
     }
 
@@ -143,9 +144,33 @@ final private[evaluate] class ComparingSubstream(evaluator: Evaluator, number: I
     changed
   }
 
+  /** Where the matches of each head end, if what comes after is compared with them. */
+  private val ends = ArrayBuffer.empty[Array[Cell]]
+
+  private def addHead(node: Int, label: Int, cells: => Array[Cell]): Unit = {
+    evaluator.cursor.addHead(node, label, 0)
+    if (machine.cea.comparesAfter) ends += cells
+  }
+
+  override private[evaluate] def endsOfHeads: Array[Array[Cell]] =
+    if (machine.cea.comparesAfter) ends.toArray else null
+
+  private[evaluate] def dropPending(cls: Int, payload: Array[Byte]): Unit = {
+    val mask = maskOf(cls)
+    def meets(condition: Int) = (mask(condition >> 6) >>> condition & 1L) != 0
+    if (machine.cea.absentAfter.exists(u => u.uses.isEmpty && meets(u.condition))) dropAllPending()
+    else {
+      // The event has no number yet, and may never have one.
+      val number = events.top
+      now.begin(payload, e => if (e == number) payload else events.payload(e))
+      now.event = number
+      if (pending.removeCompared(meets)) touch()
+    }
+  }
+
   /** A match starts with the event. */
   private val starting = new Machine.Found {
-    def ends(label: Int): Unit = evaluator.cursor.addHead(0, label, 0)
+    def ends(label: Int): Unit = addHead(0, label, machine.accepted)
     def goesTo(label: Int, next: Configuration): Unit = note(next, 0, label)
   }
 
@@ -155,7 +180,7 @@ final private[evaluate] class ComparingSubstream(evaluator: Evaluator, number: I
     var timed = false
     var stays = false
 
-    def ends(label: Int): Unit = if (timed) evaluator.cursor.addHead(entry.node, label, 0)
+    def ends(label: Int): Unit = if (timed) addHead(entry.node, label, machine.accepted)
     def goesTo(label: Int, next: Configuration): Unit =
       if (label == 0 && next == entry.configuration) stays = true else note(next, entry.node, label)
   }
@@ -179,7 +204,7 @@ final private[evaluate] class ComparingSubstream(evaluator: Evaluator, number: I
       if (tecs.live(node)) {
         val to = r.arc.follow(ranking.example.cell, now)
         if (to != null) {
-          if (r.arc.accepts && timed) evaluator.cursor.addHead(node, r.arc.label, 0)
+          if (r.arc.accepts && timed) addHead(node, r.arc.label, Array(to))
           if (r.arc.goesOn) note(new Configuration(Array(Array(to)), 0), node, r.arc.label)
         }
       }

@@ -27,6 +27,8 @@ final private[evaluate] class CountingSubstream(evaluator: Evaluator, number: In
 
   override private[evaluate] def lastTime: Long = counter.lastTime
 
+  private[evaluate] def dropPending(cls: Int, payload: Array[Byte]): Unit = dropAllPending()
+
   private[evaluate] def clear(): Unit = { counter.clear(); share() }
 
   private[evaluate] def sweep(): Unit = ()

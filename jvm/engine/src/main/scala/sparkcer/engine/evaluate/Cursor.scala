@@ -2,8 +2,8 @@ package sparkcer.engine.evaluate
 
 import sparkcer.engine.automaton.Determinized
 
-/** Enumerates the matches that an event closed (ENUMERATE in CORE). The time for each match is linear in its length. It
-  * holds one match and the nodes that are still to visit, never a set of matches.
+/** Enumerates the matches that an event or a deadline closed (ENUMERATE in CORE). The time for each match is linear in
+  * its length. It holds one match and the nodes that are still to visit, never a set of matches.
   */
 final private[evaluate] class Cursor extends Matches {
   private var tecs: Tecs = _
@@ -14,6 +14,7 @@ final private[evaluate] class Cursor extends Matches {
   private var headStates = new Array[Int](4)
   private var heads = 0
   private var closing = 0
+  private var first = 0
 
   private var nextHead = 0
   private var stackNodes = new Array[Int](16)
@@ -27,9 +28,15 @@ final private[evaluate] class Cursor extends Matches {
   var start = 0
 
   /** Prepares for the matches of another event. */
-  def reset(over: Tecs, closingEvent: Int): Unit = {
+  def reset(over: Tecs, closingEvent: Int): Unit = reset(over, closingEvent, over.first)
+
+  /** @param firstStart
+    *   the oldest event at which a match may start
+    */
+  def reset(over: Tecs, closingEvent: Int, firstStart: Int): Unit = {
     tecs = over
     closing = closingEvent
+    first = firstStart
     heads = 0
     rewind()
   }
@@ -50,6 +57,10 @@ final private[evaluate] class Cursor extends Matches {
     headStates(heads) = state
     heads += 1
   }
+
+  /** The node and the label of each head, in turn. */
+  def copyOfHeads: Array[Int] =
+    Array.tabulate(2 * heads)(i => if (i % 2 == 0) headNodes(i / 2) else headLabels(i / 2))
 
   def end: Int = closing
 
@@ -98,10 +109,10 @@ final private[evaluate] class Cursor extends Matches {
       val before = stacked
       val (next, left, right) = (tecs.next(n), tecs.left(n), tecs.right(n))
       if (next != 0 && !known.containsKey(next)) push(next)
-      if (tecs.live(left) && !known.containsKey(left)) push(left)
-      if (tecs.live(right) && !known.containsKey(right)) push(right)
+      if (live(left) && !known.containsKey(left)) push(left)
+      if (live(right) && !known.containsKey(right)) push(right)
       if (stacked == before) {
-        def of(child: Int): Long = if (tecs.live(child)) known.get(child) else 0L
+        def of(child: Int): Long = if (live(child)) known.get(child) else 0L
         known.put(n, Counter.plus(if (next == 0) 1L else known.get(next), Counter.plus(of(left), of(right))))
         stacked -= 1
       }
@@ -110,6 +121,8 @@ final private[evaluate] class Cursor extends Matches {
   }
 
   private def push(n: Int): Unit = leave(n, 0)
+
+  private def live(n: Int): Boolean = tecs.startsFrom(n, first)
 
   /** Goes from a live node to the start of its match. The nodes beside it are left for later. */
   private def descend(from: Int, at: Int): Unit = {
@@ -131,7 +144,7 @@ final private[evaluate] class Cursor extends Matches {
   }
 
   private def leave(n: Int, depth: Int): Unit =
-    if (tecs.live(n)) {
+    if (live(n)) {
       if (stacked == stackNodes.length) {
         stackNodes = java.util.Arrays.copyOf(stackNodes, 2 * stacked)
         stackDepths = java.util.Arrays.copyOf(stackDepths, 2 * stacked)

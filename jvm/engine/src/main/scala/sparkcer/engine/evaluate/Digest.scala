@@ -3,7 +3,7 @@ package sparkcer.engine.evaluate
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 
-import sparkcer.engine.automaton.{Cea, ComparisonUse, Construction, EventCondition, Registers, StrategyRules}
+import sparkcer.engine.automaton.{Cea, ComparisonUse, Construction, EventCondition, Registers, StrategyRules, Unless}
 import sparkcer.engine.ceql.{Comparison, Printer, Term}
 
 /** A digest of what the numbers in saved state mean. Saved state has numbers of automaton states, of conditions (the
@@ -30,7 +30,8 @@ private[engine] object Digest {
       cea.labels.map(l => s"label ${texts(l)}") ++
       cea.comparisons.map(comparison) ++
       (0 until cea.states).map(q => s"state $q final ${cea.finals(q)} live ${numbers(live(q).toSeq)}") ++
-      cea.transitions.map(transition).sorted
+      cea.transitions.map(transition).sorted ++
+      program.waits.map(d => s"after ${quoted(Printer.print(d))}${unless(cea.absentAfter)}")
     lines.mkString("\n")
   }
 
@@ -43,12 +44,15 @@ private[engine] object Digest {
   private def condition(g: EventCondition): String =
     s"guard ${texts(g.stream)} ${quoted(g.eventType)} holds ${texts(g.holds.map(_.sql))} fails ${texts(g.fails.map(_.sql))} negated ${g.negated}"
 
-  private def transition(t: Cea.Transition): String = {
-    def use(c: ComparisonUse) = s"${c.comparison}/${c.roles}/${c.holds}"
+  private def use(c: ComparisonUse) = s"${c.comparison}/${c.roles}/${c.holds}"
+
+  private def unless(all: Set[Unless[Int]]): String =
+    all.map(u => s" unless ${u.condition} ${u.uses.map(use).mkString("[", ",", "]")}").toVector.sorted.mkString
+
+  private def transition(t: Cea.Transition): String =
     s"from ${t.from} guards ${numbers(t.condition +: t.also.toVector.sorted)} label ${t.label} to ${t.to} " +
       s"checks ${t.uses.map(use).mkString("[", ",", "]")} resets ${numbers(t.resets.toVector.sorted)}" +
-      t.unless.map(u => s" unless ${u.condition} ${u.uses.map(use).mkString("[", ",", "]")}").toVector.sorted.mkString
-  }
+      unless(t.unless)
 
   private def comparison(l: Comparison): String = l match {
     case Comparison.Pair(left, op, right)        => s"compare ${term(left)} ${op.sign} ${term(right)}"

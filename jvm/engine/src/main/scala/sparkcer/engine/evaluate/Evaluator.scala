@@ -51,6 +51,30 @@ final class Evaluator(
   private[evaluate] var epoch = 0L
   private[evaluate] val consume: Consume = program.query.consumeBy
 
+  // For a query that ends with `NO α FOR d`.
+
+  /** The bits of an event that may be an α. */
+  private val absentAfter: Array[Long] = {
+    val words = new Array[Long](math.max(1, (program.conditions.length + 63) / 64))
+    program.cea.absentAfter.foreach(u => words(u.condition >> 6) |= 1L << u.condition)
+    words
+  }
+
+  /** Is an event of the class an α, if all comparisons hold? */
+  private[evaluate] def isAbsentAfter(cls: Int): Boolean = {
+    val mask = automaton.maskOf(cls)
+    var w = mask.length - 1
+    while (w >= 0 && (mask(w) & absentAfter(w)) == 0) w -= 1
+    w >= 0
+  }
+
+  /** How many times matches have begun to wait, in all substreams. */
+  private[evaluate] var owners = 0L
+
+  /** When the matches of the last call of [[Substream.fire]] end. */
+  def deadline: Long = firedDeadline
+  private[evaluate] var firedDeadline = 0L
+
   private def newAutomaton() = new Determinized(program.construction, limits.states, limits.bytes)
 
   def newSubstream(): Substream = {
@@ -85,7 +109,9 @@ final class Evaluator(
       automaton.relax()
     }
 
-  /** The matches of the event that was read last, at most as many as LIMIT allows. Each call begins at the first. */
+  /** The matches of the event that was read last, or of the deadline that was fired last; at most as many as LIMIT
+    * allows. Each call begins at the first.
+    */
   def matches: Matches = {
     val all = unlimited
     program.limit match {
@@ -103,8 +129,8 @@ final class Evaluator(
     }
   }
 
-  /** How many matches the event that was read last has closed; `Long.MaxValue` means that many or more. For `SELECT
-    * COUNT(*)` they are not listed, unless a strategy has to compare them.
+  /** How many matches the event that was read last, or the deadline that was fired last, has closed; `Long.MaxValue`
+    * means that many or more. For `SELECT COUNT(*)` they are not listed, unless a strategy has to compare them.
     */
   def count: Long =
     if (program.countsRuns) runs

@@ -6,7 +6,7 @@ import sparkcer.engine.state.{WireReader, WireWriter}
   * The numbers are Ints that wrap around, so two of them are compared by their difference; a window never holds 2^31
   * events.
   *
-  * Numbers are in the order of time, so an event has left the window exactly when its number is below [[base]]. The
+  * Numbers are in the order of time, so an event has left the window exactly when its number is below [[first]]. The
   * nodes of the tECS that an event adds are numbered in the same order, so each event knows its first node, and nodes
   * are freed together with their event.
   */
@@ -19,6 +19,11 @@ final private[evaluate] class Events {
   /** The oldest event kept, and one past the newest. */
   var base = 0
   var top = 0
+
+  /** The oldest event at which a partial match may start. It is `base`, unless older events are kept for matches that
+    * wait for their deadline.
+    */
+  var first = 0
 
   def size: Int = top - base
 
@@ -47,14 +52,28 @@ final private[evaluate] class Events {
     if (base == top || times(base & mask) >= bound) false
     else {
       var b = base
-      while (b != top && times(b & mask) < bound) {
-        payloads(b & mask) = null
-        b += 1
-      }
-      base = b
-      if (mask >= 8 * Events.Initial && size < (mask + 1) / 8) resize((mask + 1) / 2)
+      while (b != top && times(b & mask) < bound) b += 1
+      first = b
+      removeUntil(b)
       true
     }
+
+  /** The same, but events from number `needed` on are kept, although no partial match may start there. */
+  def expire(bound: Long, needed: Int): Boolean = {
+    while (first != top && times(first & mask) < bound) first += 1
+    val until = if (needed - first < 0) needed else first
+    val some = until - base > 0
+    if (some) removeUntil(until)
+    some
+  }
+
+  private def removeUntil(event: Int): Unit = {
+    while (base != event) {
+      payloads(base & mask) = null
+      base += 1
+    }
+    if (mask >= 8 * Events.Initial && size < (mask + 1) / 8) resize((mask + 1) / 2)
+  }
 
   def clear(): Unit = expire(Long.MaxValue): Unit
 
@@ -105,6 +124,7 @@ final private[evaluate] class Events {
       before += in.long()
       append(before, in.int(), in.array()): Unit
     }
+    this.first = base
   }
 
   def bytes: Long = {

@@ -1,6 +1,7 @@
 package sparkcer.engine.evaluate
 
-/** The matches that an event closed, one at a time. They are valid until the evaluator reads another event.
+/** The matches that an event or a deadline closed, one at a time. They are valid until the evaluator reads another
+  * event or fires another deadline.
   *
   * A match is an interval and its marked events, in order from the *last* (index 0) to the first. An event is given by
   * its number in the substream, which has its payload, and a label by its number in `Cea.labels`, which has its
@@ -11,7 +12,7 @@ trait Matches {
   /** Moves to the next match; false after the last. */
   def next(): Boolean
 
-  /** The first and the last event of the interval. */
+  /** The first and the last event of the interval. A deadline comes after the last event. */
   def start: Int
   def end: Int
 

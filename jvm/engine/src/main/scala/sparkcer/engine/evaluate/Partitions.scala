@@ -34,8 +34,8 @@ final class Partitions(val evaluator: Evaluator) {
   /** What changed since the last call of `save` or `saveChanges`. */
   def saveChanges(): Array[Byte] = piece(byKey.iterator, full = false)
 
-  /** The same, if events of these keys only were read since the last call. It visits these keys only, unless a match
-    * consumed the events of all keys.
+  /** The same, if events of these keys only were read, and deadlines of these only were fired, since the last call. It
+    * visits these keys only, unless a match consumed the events of all keys.
     */
   def saveChanges(read: Iterator[Array[Byte]]): Array[Byte] =
     if (evaluator.epoch != savedEpoch) saveChanges()

@@ -109,6 +109,8 @@ final private[evaluate] class PlainSubstream(evaluator: Evaluator, number: Int) 
 
   private def remove(state: Int): Unit = active(state >> 6) &= ~(1L << state)
 
+  private[evaluate] def dropPending(cls: Int, payload: Array[Byte]): Unit = dropAllPending()
+
   private[evaluate] def clear(): Unit = {
     java.util.Arrays.fill(active, 0L)
     active(0) = 1L

@@ -30,6 +30,9 @@ final class Program private (
 
   def conditions: Seq[EventCondition] = cea.conditions
 
+  /** For how long a match waits after its last event, if the query ends with `NO α FOR d`. */
+  val waits: Option[Window] = AbsenceAfter.of(query.where).flatMap(_.length)
+
   /** Does a window count events? */
   def countsEvents: Boolean = query.within.exists(_.isInstanceOf[Window.Events])
 
@@ -111,7 +114,8 @@ object Program {
   def apply(text: String, quantities: Map[String, BigDecimal] = Map.empty): Program =
     compile(Parameters.bind(Parser.parse(text), quantities))
 
-  def compile(query: Query): Program = {
+  def compile(written: Query): Program = {
+    val query = AbsenceAfter.spelledOut(written)
     val items = query.select.items
     checkVariables(query, items.collect { case i: SelectList.Item => i.variable })
     checkStreams(query)

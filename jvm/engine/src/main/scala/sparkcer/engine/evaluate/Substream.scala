@@ -3,6 +3,7 @@ package sparkcer.engine.evaluate
 import sparkcer.engine.automaton.Determinized
 import sparkcer.engine.ceql.{Consume, Window}
 import sparkcer.engine.ceql.Quantity.Number
+import sparkcer.engine.compare.Cell
 import sparkcer.engine.state.{WireReader, WireWriter}
 
 /** The events of one key, read in order, and the partial matches they have left open.
@@ -36,6 +37,12 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   /** The last event closed a match that consumed all events. */
   private var consumed = false
 
+  /** What waits for its deadline; null unless the query ends with `NO α FOR d`. */
+  private[evaluate] val pending: Pending =
+    if (evaluator.program.waits.isEmpty) null
+    else if (!evaluator.program.cea.comparesAfter) new Pending(null)
+    else new Pending(new PendingIndex(evaluator.machine, evaluator.now))
+
   /** When nodes reach this number, entries with old nodes must be removed, before node numbers wrap around. */
   private var sweepAt = Substream.SweepEvery
 
@@ -66,6 +73,81 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     else take(cls, position, position - countWindow, payload, timed = true)
   }
 
+  /** Reads the next event of a query that ends with `NO α FOR d`. It closes no match: the matches of which it is the
+    * last event wait for their deadline. If it is an α, none waits any longer. All deadlines before its time must have
+    * been fired.
+    *
+    * @param bound
+    *   the earliest time at which a match that ends at the deadline may start
+    * @param deadline
+    *   `time` and d: the last moment at which an α keeps these matches from ending. It does not decrease
+    */
+  final def readWithDeadline(cls: Int, time: Long, bound: Long, deadline: Long, payload: Array[Byte]): Unit = {
+    if (this.deadline < time) throw new IllegalStateException(s"the deadline ${this.deadline} was not fired")
+    position += 1
+    if (!pending.isEmpty && evaluator.isAbsentAfter(cls)) dropPending(cls, payload)
+    if (!evaluator.automaton.leaves(active, cls)) {
+      if (isStale) forget()
+      if (step(cls, time, bound, payload, timed = true)) hold(deadline)
+    }
+  }
+
+  /** Drops the matches that wait and for which an event of the class is an α. */
+  private[evaluate] def dropPending(cls: Int, payload: Array[Byte]): Unit
+
+  final private[evaluate] def dropAllPending(): Unit = {
+    touch()
+    pending.clear()
+  }
+
+  /** Where the matches of each head of the last step end, if an α is compared with them. */
+  private[evaluate] def endsOfHeads: Array[Array[Cell]] = null
+
+  /** The matches that the last step has found wait until the deadline. */
+  private def hold(deadline: Long): Unit = {
+    touch()
+    provisional = false
+    val owner = evaluator.owners
+    evaluator.owners += 1
+    pending.add(
+      if (evaluator.program.countsRuns) Pending.counted(deadline, owner, evaluator.runs)
+      else {
+        val cursor = evaluator.cursor
+        new Pending.Item(deadline, owner, 0L, cursor.end, events.first, cursor.copyOfHeads, endsOfHeads)
+      }
+    )
+  }
+
+  /** The first deadline that matches wait for, and `Long.MaxValue` if none do. */
+  final def deadline: Long =
+    if (pending == null || pending.isEmpty || isStale) Long.MaxValue else pending.first.deadline
+
+  /** The order in which equal deadlines of different substreams are fired: smaller numbers first. It matters under
+    * CONSUME BY ANY only, and there is one if there is a [[deadline]].
+    */
+  final def owner: Long = pending.first.owner
+
+  /** Fires the first deadline if it is before a time. Then it closes matches, which `evaluator.matches` has, and
+    * `evaluator.deadline` is when they end. Events at the deadline itself come before it. So before an event is read,
+    * its substream must fire the deadlines before the event's time, and, under CONSUME BY ANY, all substreams must, in
+    * the order of deadlines.
+    */
+  final def fire(before: Long): Boolean =
+    if (deadline >= before) false
+    else {
+      touch()
+      val due = pending.first
+      evaluator.firedDeadline = due.deadline
+      if (evaluator.program.countsRuns) evaluator.runs = due.count
+      else {
+        evaluator.cursor.reset(tecs, due.event, due.start)
+        due.foreachHead((node, label) => evaluator.cursor.addHead(node, label, 0))
+      }
+      pending.removeFirst()
+      consume()
+      true
+    }
+
   /** Reads an event that has no time (NULL): it may be part of a match, but neither start nor end one. */
   final def readUntimed(cls: Int, payload: Array[Byte]): Boolean = {
     position += 1
@@ -73,14 +155,21 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   }
 
   private def take(cls: Int, time: Long, bound: Long, payload: Array[Byte], timed: Boolean): Boolean = {
-    if (consumed || epoch != evaluator.epoch) forget()
+    if (isStale) forget()
     val closes = step(cls, time, bound, payload, timed)
-    if (closes && evaluator.consume != Consume.None) {
+    if (closes) consume()
+    closes
+  }
+
+  /** A match is closed. */
+  private def consume(): Unit =
+    if (evaluator.consume != Consume.None) {
       consumed = true
       if (evaluator.consume == Consume.Any) evaluator.epoch += 1
     }
-    closes
-  }
+
+  /** Has a match consumed all that is here? */
+  private def isStale: Boolean = consumed || epoch != evaluator.epoch
 
   /** Moves the partial matches with an event, and says whether it closes a match. */
   private[evaluate] def step(cls: Int, time: Long, bound: Long, payload: Array[Byte], timed: Boolean): Boolean
@@ -92,7 +181,9 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   final private[evaluate] def keep(time: Long, bound: Long, payload: Array[Byte]): Int = {
     touch()
     if (provisional) events.retract()
-    if (events.expire(bound)) tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
+    val expired =
+      if (pending == null || pending.isEmpty) events.expire(bound) else events.expire(bound, pending.first.start)
+    if (expired) tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
     events.append(time, tecs.top, payload)
   }
 
@@ -115,6 +206,7 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     events.clear()
     tecs.free(tecs.top)
     clear()
+    if (pending != null) pending.clear()
     provisional = false
     consumed = false
     epoch = evaluator.epoch
@@ -152,6 +244,7 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     out.long(position)
     out.array(attached)
     write(out, full)
+    if (pending != null) pending.save(out, full, events.top, tecs.top)
     markSaved()
   }
 
@@ -159,6 +252,8 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     position = in.long()
     attached = in.array()
     readBack(in)
+    if (pending != null)
+      evaluator.owners = math.max(evaluator.owners, pending.restore(in, events.top, tecs.top) + 1)
     sweepAt = tecs.top + Substream.SweepEvery
     markSaved()
   }
@@ -188,21 +283,28 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
 
   /** Does what the last event has left for the next one to do. */
   private def settle(): Unit = {
-    if (consumed || epoch != evaluator.epoch) forget()
+    if (isStale) forget()
     if (provisional) { events.retract(); provisional = false }
   }
 
   final def nodes: Int = tecs.size
+
+  /** How many last events have matches that wait for their deadline. */
+  final def waiting: Int = if (deadline == Long.MaxValue) 0 else pending.size
   def eventsKept: Int = events.size
 
   /** For tests: how many entries events have looked at one by one, where events are compared. */
   def looks: Long = 0L
 
   /** About how much memory it takes. */
-  def bytes: Long = 160 + tecs.bytes + events.bytes + 8L * active.length
+  def bytes: Long =
+    160 + tecs.bytes + events.bytes + 8L * active.length + (if (pending == null) 0L else pending.bytes)
 
   /** For tests. */
-  def checkInvariants(): Unit = tecs.checkInvariants()
+  def checkInvariants(): Unit = {
+    tecs.checkInvariants()
+    if (pending != null && !isStale) pending.checkInvariants(tecs, events)
+  }
 }
 
 private[evaluate] object Substream {

@@ -46,7 +46,13 @@ final private[evaluate] class Tecs(events: Events) {
   def rank(n: Int): Int = nodes(slot(n) + Rank)
 
   /** Does the node stand for a match that starts in the window? Also false for no node. */
-  def live(n: Int): Boolean = n != 0 && n - base >= 0 && maxStart(n) - events.base >= 0
+  def live(n: Int): Boolean = startsFrom(n, events.first)
+
+  /** Does the node stand for a match that starts at the event `first` or later? */
+  def startsFrom(n: Int, first: Int): Boolean = n != 0 && n - base >= 0 && maxStart(n) - first >= 0
+
+  /** The oldest event at which a partial match may start. */
+  def first: Int = events.first
 
   /** The matches that start at `event`, marked if `label` is not 0, and those of `beside`. */
   def start(event: Int, label: Int, beside: Int): Int = add(event, label, 0, event, beside)

@@ -1,6 +1,6 @@
 package sparkcer.engine.explain
 
-import sparkcer.engine.automaton.Cea
+import sparkcer.engine.automaton.{Cea, Unless}
 
 /** An automaton as a Mermaid flowchart, and the texts at its arrows. Transitions between the same two states share an
   * arrow.
@@ -23,7 +23,8 @@ object Diagram {
 
   /** `SELL[price > 20] / x`: what the event must be, and which variables it goes to. */
   def text(a: Cea, t: Cea.Transition): String = {
-    val condition = Some(asked(a, t)).filter(_.nonEmpty).getOrElse("any") + forbidden(a, t)
+    val condition = Some(asked(a, t)).filter(_.nonEmpty).getOrElse("any") +
+      (if (t.unless.isEmpty) "" else s" but ${forbidden(a, t.unless)}")
     if (t.label == 0) condition else s"$condition / ${a.labels(t.label).toVector.sorted.mkString(", ")}"
   }
 
@@ -34,14 +35,14 @@ object Diagram {
     (conditions ++ uses).mkString(" and ")
   }
 
-  /** What it must not be. */
-  private[explain] def forbidden(a: Cea, t: Cea.Transition): String = {
-    val events = t.unless.toVector.sortBy(_.condition).map { u =>
+  /** `no B, no C with x.a = C.a`: what an event must not be. */
+  private[explain] def forbidden(a: Cea, unless: Set[Unless[Int]]): String = unless.toVector
+    .sortBy(_.condition)
+    .map { u =>
       val compared = u.uses.map(c => a.comparisons(c.comparison).show)
-      a.conditions(u.condition).show + (if (compared.isEmpty) "" else compared.mkString(" with ", " and ", ""))
+      s"no ${a.conditions(u.condition).show}${if (compared.isEmpty) "" else compared.mkString(" with ", " and ", "")}"
     }
-    if (events.isEmpty) "" else events.mkString(" but no ", ", no ", "")
-  }
+    .mkString(", ")
 
   private def escape(text: String): String =
     text.replace("\\", "\\\\").replace("\"", "#quot;").replace("\n", " ")

@@ -16,7 +16,7 @@ object Explain {
       "Conditions, each asked of an event once, by Spark" -> p.conditions.zipWithIndex.map { case (g, i) =>
         s"$i  ${g.show}"
       }.toVector,
-      "Automaton" -> automaton(p.cea)
+      "Automaton" -> (automaton(p.cea) ++ after(p))
     ) ++ (if (p.comparisons.isEmpty) None
           else Some("Comparisons between events" -> p.access.map { case (l, a) => s"${l.show}  ${a.text}" })) ++ Vector(
       "Events" -> Vector(dropping(p)),
@@ -78,6 +78,11 @@ object Explain {
           .toVector
       )
 
+  /** What must not come after a match, which the automaton does not show. */
+  private def after(p: Program): Option[String] = p.waits.map { length =>
+    s"after a match: ${Diagram.forbidden(p.cea, p.cea.absentAfter)} for ${Printer.print(length)}; then it ends"
+  }
+
   /** Of the rounds of `A{500}` nobody reads all. */
   private def shortened(lines: Vector[String]): Vector[String] =
     if (lines.length <= MaxLines) lines else lines.take(MaxLines - 1) :+ s"… and ${lines.length - MaxLines + 1} more"
@@ -126,7 +131,12 @@ object Explain {
       case None    => Vector("nothing leaves the state, because there is no WITHIN: it grows with the stream")
       case Some(_) => Vector.empty
     }
-    Vector(matches, states) ++ rounds(p) ++ window
+    val waiting = p.waits.map { length =>
+      val compared =
+        if (p.cea.comparesAfter) "; an event that must not come looks at those that it is compared with" else ""
+      s"matches wait for ${Printer.print(length)}: one entry for each last event, whatever the number of its matches$compared"
+    }
+    Vector(matches, states) ++ rounds(p) ++ waiting ++ window
   }
 
   /** Partial matches with different numbers of rounds are different states of the automaton. */

@@ -7,6 +7,7 @@ import sparkcer.engine.ceql.{SelectList, Strategy}
 import sparkcer.engine.evaluate.{Evaluator, Program}
 import sparkcer.engine.testkit._
 import sparkcer.engine.testkit.Absences.absentCase
+import sparkcer.engine.testkit.Endings.waitingCase
 import sparkcer.engine.testkit.Generators.{comparingCase, plainCase, repeatingCase}
 
 /** `SELECT COUNT(*)` counts what `SELECT *` lists. */
@@ -44,6 +45,11 @@ class AbsenceCountSuite extends CountsAgainstDefinition(absentCase) {
   override def cases: Int = 300
 }
 
+/** The same for queries that end with events that must not come. */
+class WaitingCountSuite extends CountsAgainstDefinition(waitingCase) {
+  override def cases: Int = 300
+}
+
 abstract class CountsAgainstDefinition(generator: Gen[Case]) extends Properties {
   override def cases: Int = 1000
   implicit private val arbitrary: Arbitrary[Case] = Arbitrary(generator)
@@ -66,7 +72,7 @@ abstract class CountsAgainstDefinition(generator: Gen[Case]) extends Properties 
   }
 
   private def agrees(c: Case, options: Harness.Options): Prop =
-    agrees(c)(program => new Harness(program, options).feed(c.events).counts)
+    agrees(c)(program => new Harness(program, options).feed(c.events).finish().counts)
 
   property("counts are those of the definition") {
     forAll((c: Case, plain: Boolean) => agrees(counting(c, plain), Harness.Options()))
@@ -93,7 +99,7 @@ abstract class CountsAgainstDefinition(generator: Gen[Case]) extends Properties 
           pieces = if (full) Vector(harness.save()) else pieces :+ harness.saveChanges()
           harness.restart(pieces)
         }
-        harness.counts
+        harness.finish().counts
       }
     }
   }

@@ -5,15 +5,21 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import sparkcer.engine.ceql.Quantity
 import sparkcer.engine.testkit._
+import sparkcer.engine.testkit.Endings.waitingCase
 import sparkcer.engine.testkit.Generators.{comparingCase, plainCase}
 
-/** LIMIT takes some of the matches of each closing event, the same ones whatever the restarts, and changes nothing
-  * else.
+/** LIMIT takes some of the matches of each closing event or deadline, the same ones whatever the restarts, and changes
+  * nothing else.
   */
 class LimitSuite extends LimitedMatches(plainCase)
 
 /** The same for queries that compare events. */
 class ComparisonLimitSuite extends LimitedMatches(comparingCase)
+
+/** The same for queries that end with events that must not come. */
+class WaitingLimitSuite extends LimitedMatches(waitingCase) {
+  override def cases: Int = 300
+}
 
 abstract class LimitedMatches(generator: Gen[Case]) extends Properties {
   override def cases: Int = 1000
@@ -29,7 +35,9 @@ abstract class LimitedMatches(generator: Gen[Case]) extends Properties {
         c.events.foreach { e => again.feed(Seq(e)); again.restart(Seq(again.save())) }
         val wanted = right.groupBy(_.end).view.mapValues(m => math.min(n, m.size)).toMap
         (found
-          .subsetOf(right) && found.groupBy(_.end).view.mapValues(_.size).toMap == wanted && found == again.matches) :|
+          .subsetOf(right) && found.groupBy(_.end).view.mapValues(_.size).toMap == wanted && found == again
+          .finish()
+          .matches) :|
           s"LIMIT $n of ${Match.show(right)} gave ${Match.show(found)}"
       }
       both.getOrElse(Prop.undecided)

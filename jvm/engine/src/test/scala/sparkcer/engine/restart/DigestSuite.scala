@@ -56,6 +56,20 @@ class DigestSuite extends munit.FunSuite {
     assertEquals(Program(s"$one WITHIN 3 [t] LIMIT 1").digest, digests.head)
   }
 
+  test("what waits is part of it") {
+    val one = "SELECT * FROM S WHERE A AS x ; NO B FOR 5 [t] WITHIN 9 [t]"
+    val others = Seq(
+      one.replace(" ; NO B FOR 5 [t]", ""),
+      one.replace("NO B", "NO C"),
+      one.replace("FOR 5", "FOR 6"),
+      one.replace("NO B", "NO (B FILTER B[p > 1])"),
+      one.replace("NO B", "NO (B FILTER B.p = x.p)")
+    )
+    val digests = (one +: others).map(Program(_).digest)
+    assertEquals(digests.distinct.length, digests.length)
+    assert(text(one).endsWith("\nafter 5'5 [t]' unless 1 []"), text(one))
+  }
+
   test("queries that format 1 compiled otherwise") {
     def asFirst(filter: String) = Program(s"SELECT * FROM S WHERE (A AS x ; B+ AS ys) FILTER $filter").asFirst
     val same = Seq(

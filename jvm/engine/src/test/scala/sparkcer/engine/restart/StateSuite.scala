@@ -8,6 +8,7 @@ import sparkcer.engine.evaluate.{Evaluator, Partitions, Program}
 import sparkcer.engine.state.{Frame, StateException}
 import sparkcer.engine.testkit._
 import sparkcer.engine.testkit.Absences.absentCase
+import sparkcer.engine.testkit.Endings.waitingCase
 import sparkcer.engine.testkit.Generators.{comparingCase, plainCase, repeatingCase}
 
 /** Saved state: wherever a stream is cut, what is loaded goes on as if nothing had happened; and what is no saved state
@@ -109,6 +110,11 @@ class AbsenceStateSuite extends CutAnywhere(absentCase) {
   override def cases: Int = 500
 }
 
+/** The same for queries that end with events that must not come. */
+class WaitingStateSuite extends CutAnywhere(waitingCase) {
+  override def cases: Int = 500
+}
+
 abstract class CutAnywhere(generator: Gen[Case]) extends Properties {
   import CutAnywhere._
 
@@ -149,7 +155,7 @@ abstract class CutAnywhere(generator: Gen[Case]) extends Properties {
           if (restart) harness.restart(pieces)
       }
     }
-    harness.matches
+    harness.finish().matches
   }
 }
 

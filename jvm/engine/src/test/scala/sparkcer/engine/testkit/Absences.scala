@@ -22,7 +22,7 @@ object Absences {
     * @param before
     *   the variables that it may be compared with
     */
-  private def absent(before: Set[String], compares: Gen[Boolean]): Gen[Formula.Absent] = {
+  private[testkit] def absent(before: Set[String], compares: Gen[Boolean]): Gen[Formula.Absent] = {
     def filtered(f: Formula): Gen[Formula] = {
       val own = f.variables.toVector.sorted
       val others = (before -- own).toVector.sorted.filterNot(_.contains(">"))
@@ -60,9 +60,9 @@ object Absences {
       .map(Formula.Absent(_)(0))
   }
 
-  private val never = Gen.const(false)
-  private val always = Gen.const(true)
-  private val sometimes = Gen.oneOf(true, false)
+  private[testkit] val never = Gen.const(false)
+  private[testkit] val always = Gen.const(true)
+  private[testkit] val sometimes = Gen.oneOf(true, false)
 
   private def between(compares: Gen[Boolean])(before: Formula, after: Formula): Gen[Formula] = for {
     first <- obligatory(before)
@@ -70,10 +70,10 @@ object Absences {
     second <- obligatory(after)
   } yield Formula.NoneBetween(first, absent, second)
 
-  private def without(compares: Gen[Boolean])(f: Formula): Gen[Formula] =
+  private[testkit] def without(compares: Gen[Boolean])(f: Formula): Gen[Formula] =
     absent(f.variables, compares).map(Formula.Without(f, _))
 
-  private def formula(size: Int): Gen[Formula] = {
+  private[testkit] def formula(size: Int): Gen[Formula] = {
     def inside = formula(size - 1)
     def half = formula((size - 1) / 2)
     def two = Gen.listOfN(2, half).map(_.toVector)

@@ -82,10 +82,12 @@ object Simpler {
   private def formulas(f: Formula): LazyList[Formula] = {
     val inside = f.children.filterNot(_.isInstanceOf[Formula.Absent]).to(LazyList)
     val below: LazyList[Formula] = f match {
-      case _: Formula.Atom                              => LazyList.empty
-      case _: Formula.NoneAfter | _: Formula.NoneBefore => LazyList.empty
-      case a @ Formula.Absent(body)                     => formulas(body).map(Formula.Absent(_)(a.offset))
-      case Formula.Without(body, a)                     =>
+      case _: Formula.Atom               => LazyList.empty
+      case _: Formula.NoneBefore         => LazyList.empty
+      case Formula.NoneAfter(body, a, d) =>
+        formulas(body).map(Formula.NoneAfter(_, a, d)) #::: simpler(a).map(Formula.NoneAfter(body, _, d))
+      case a @ Formula.Absent(body) => formulas(body).map(Formula.Absent(_)(a.offset))
+      case Formula.Without(body, a) =>
         formulas(body).map(Formula.Without(_, a)) #::: simpler(a).map(Formula.Without(body, _))
       case Formula.NoneBetween(v, a, w) =>
         formulas(v).map(Formula.NoneBetween(_, a, w)) #::: formulas(w).map(Formula.NoneBetween(v, a, _)) #:::
@@ -134,6 +136,9 @@ object Simpler {
     case Formula.NoneBetween(v, a, w) =>
       val first = bindable(v, before)
       Formula.NoneBetween(first, a.map(bindable(_, first.variables)), bindable(w, before))
+    case Formula.NoneAfter(body, a, d) =>
+      val below = bindable(body, before)
+      Formula.NoneAfter(below, a.map(bindable(_, below.variables)), d)
     case Formula.Without(body, a) =>
       val below = bindable(body, before)
       Formula.Without(below, a.map(bindable(_, below.variables)))

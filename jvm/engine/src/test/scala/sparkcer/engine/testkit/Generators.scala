@@ -140,7 +140,7 @@ object Generators {
     case other             => other.children.flatMap(covering).toSet
   }
 
-  private def parted(body: Formula): Gen[Formula] = for {
+  private[testkit] def parted(body: Formula): Gen[Formula] = for {
     attribute <- Gen.oneOf("p", "k")
     each <- Gen.oneOf(true, false)
   } yield {
@@ -242,7 +242,7 @@ object Generators {
       )
 
   /** Two to four events with variables of their own, in some order, and comparisons between them: what people write. */
-  private val joined: Gen[Formula] = for {
+  private[testkit] val joined: Gen[Formula] = for {
     n <- Gen.frequency(3 -> 2, 3 -> 3, 1 -> 4)
     parts <- Gen.sequence[Vector[Formula], Formula](Vector("x", "y", "z", "w").take(n).map(part))
     either = if (n > 2) Formula.Or(parts.tail) else parts(1)

@@ -3,7 +3,7 @@ package sparkcer.engine.testkit
 import scala.collection.mutable
 
 import sparkcer.engine.automaton.EventCondition
-import sparkcer.engine.ceql.{Quantity, Window}
+import sparkcer.engine.ceql.{Consume, Quantity, Window}
 import sparkcer.engine.evaluate.{Evaluator, Partitions, Program, Substream}
 
 /** Runs a program over a stream of test events as an operator would: masks from the conditions, a substream for each
@@ -23,7 +23,20 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
   private val lastTimes = mutable.Map.empty[String, Long]
   private var position = 0
 
+  /** The keys by name. */
+  private val keys = mutable.Map.empty[String, Vector[Value]]
+
+  /** By key, the last events of the matches that wait for their deadline, where matches are counted and not listed. */
+  private val waiting = mutable.Map.empty[String, mutable.Queue[Int]]
+  private var lastTime = 0L
+
   def feed(events: Seq[Event]): this.type = { events.foreach(feed); this }
+
+  /** Fires the deadlines up to a time, in millionths: no more events come until then. */
+  def finish(until: Long): this.type = { fireAll(if (until == Long.MaxValue) until else until + 1); this }
+
+  /** The same for the largest time of all events. */
+  def finish(): this.type = finish(lastTime)
 
   def matches: Set[Match] = found.toSet
 
@@ -44,24 +57,81 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
     val key = program.query.partitionBy.map(a => event(a.value))
     val mask = Harness.mask(program, event)
     val dropped = options.drop && program.droppable && mask.forall(_ == 0)
+    time(event).foreach { case (at, _) =>
+      if (program.waits.isDefined) {
+        lastTime = at
+        if (!options.lazily) fireAll(at)
+      }
+    }
     if (!key.contains(Value.Null) && !dropped) {
       if (options.remove) removePassed(event)
       val name = key.map(_.show).mkString(",")
+      keys(name) = key
       val substream = partitions.getOrCreate(name.getBytes("UTF-8"))
       time(event).foreach { case (at, _) => lastTimes(name) = at }
       val cls = if (mask.length == 1) evaluator.classOf(mask(0)) else evaluator.classOf(mask)
       val payload = BigInt(position).toByteArray
-      val closes = time(event) match {
-        case Some((at, bound)) => substream.read(cls, at, bound, payload)
-        case None              => substream.readUntimed(cls, payload)
+      time(event) match {
+        case Some((at, bound)) if program.waits.isDefined => readWithDeadline(name, substream, cls, at, bound, payload)
+        case Some((at, bound)) => if (substream.read(cls, at, bound, payload)) closed(key, substream, position)
+        case None              => if (substream.readUntimed(cls, payload)) closed(key, substream, position)
       }
-      if (closes) if (program.counts) counted(position) = evaluator.count else collect(key, substream)
       substream.checkInvariants()
     }
     position += 1
   }
 
-  private def collect(key: Vector[Value], substream: Substream): Unit = {
+  private def readWithDeadline(
+      name: String,
+      substream: Substream,
+      cls: Int,
+      at: Long,
+      bound: Long,
+      payload: Array[Byte]
+  ): Unit = {
+    // Other keys can wait, unless what closes in one consumes what began in another.
+    if (program.query.consumeBy == Consume.Any) fireAll(at)
+    else while (substream.deadline < at) fire(name, substream, at)
+    val before = waiting.getOrElseUpdate(name, mutable.Queue.empty)
+    val mask = Harness.mask(program, seen.last)
+    val isAbsent = program.cea.absentAfter.map(_.condition).exists(c => (mask(c >> 6) >>> c & 1) != 0)
+    if (isAbsent || substream.waiting == 0) before.clear()
+    substream.readWithDeadline(cls, at, bound, deadline(at), payload)
+    if (program.countsRuns) {
+      if (substream.waiting > before.size) before += position
+      require(substream.waiting == before.size, s"${substream.waiting} wait, and not ${before.size}")
+    }
+  }
+
+  /** Fires all deadlines before a time, in order. */
+  private def fireAll(before: Long): Unit = {
+    def next: Option[(String, Substream)] = {
+      val all = mutable.ArrayBuffer.empty[(String, Substream)]
+      partitions.foreach((key, s) => if (s.deadline < before) all += ((new String(key, "UTF-8"), s)))
+      all.minByOption { case (_, s) => (s.deadline, s.owner) }
+    }
+    Iterator.continually(next).takeWhile(_.isDefined).flatten.foreach { case (name, s) => fire(name, s, before) }
+  }
+
+  private def fire(name: String, substream: Substream, before: Long): Unit = {
+    val due = substream.deadline
+    require(substream.fire(before) && evaluator.deadline == due, s"the deadline $due is not fired")
+    closed(keys(name), substream, if (program.countsRuns) waiting(name).dequeue() else endOfMatches(substream))
+    substream.checkInvariants()
+  }
+
+  private def endOfMatches(substream: Substream): Int = {
+    val all = evaluator.matches
+    require(all.next(), "a deadline closes no match")
+    BigInt(substream.payload(all.end)).toInt
+  }
+
+  /** @param end the last event of the matches */
+  private def closed(key: Vector[Value], substream: Substream, end: Int): Unit =
+    if (program.counts) counted(end) = evaluator.count else collect(key, substream, end)
+
+  private def collect(key: Vector[Value], substream: Substream, end: Int): Unit = {
+    val deadline = if (program.waits.isEmpty) None else Some(BigDecimal(evaluator.deadline) / 1000000)
     def read(): Vector[Match] = {
       val all = evaluator.matches
       Iterator
@@ -72,38 +142,48 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
           val marks = (0 until all.length).flatMap { i =>
             program.cea.labels(all.label(i)).map(x => x -> at(all.event(i)))
           }
-          Match(key, at(all.start), at(all.end), marks.groupMap(_._1)(_._2).view.mapValues(_.toSet).toMap)
+          Match(key, at(all.start), at(all.end), marks.groupMap(_._1)(_._2).view.mapValues(_.toSet).toMap, deadline)
         }
         .toVector
     }
     val once = read()
-    require(once.nonEmpty, s"event $position is said to close a match, and there is none")
+    require(once.nonEmpty, s"event $end is said to close a match, and there is none")
     once.foreach(m => require(found.add(m), s"twice: ${m.show}"))
-    require(once.forall(_.end == position), s"event $position closes a match that ends elsewhere")
-    require(read() == once, s"the matches of event $position differ the second time")
+    require(once.forall(_.end == end), s"event $end closes a match that ends elsewhere")
+    require(read() == once, s"the matches of event $end differ the second time")
   }
 
-  /** Removes the keys whose last event is out of the window of this one, as a stream does. */
+  /** Removes the keys whose last event is out of the window of this one, unless matches wait there, as a stream does.
+    */
   private def removePassed(event: Event): Unit = time(event).foreach { case (_, bound) =>
     lastTimes.filterInPlace { (key, last) =>
-      if (last < bound) partitions.remove(key.getBytes("UTF-8"))
-      last >= bound
+      val passed = last < bound && partitions.getOrCreate(key.getBytes("UTF-8")).waiting == 0
+      if (passed) partitions.remove(key.getBytes("UTF-8"))
+      !passed
     }
   }
 
-  /** The time of an event and the earliest start of a match that ends at it, in millionths; None for NULL. */
+  /** The time of an event and the earliest start of a match that ends at it, in millionths; None for NULL. A match that
+    * waits ends later.
+    */
   private def time(event: Event): Option[(Long, Long)] = {
     def difference(attribute: String, micros: BigDecimal) = event(attribute) match {
       case Value.Num(n) =>
-        Some(((n * 1000000).toLong, (n * 1000000 - micros).setScale(0, BigDecimal.RoundingMode.CEILING).toLong))
+        val at = (n * 1000000).toLong
+        Some((at, (BigDecimal(deadline(at)) - micros).setScale(0, BigDecimal.RoundingMode.CEILING).toLong))
       case _ => None
     }
     program.query.within match {
       case Some(Window.Attribute(Quantity.Number(n), a)) => difference(a.value, n * 1000000)
       case Some(Window.Duration(micros))                 => difference("t", BigDecimal(micros))
+      case _ if program.waits.isDefined                  => difference("t", 0).map(_.copy(_2 = Long.MinValue))
       case _                                             => Some((position.toLong, Long.MinValue))
     }
   }
+
+  /** When a match ends whose last event is at this time. */
+  private def deadline(time: Long): Long =
+    program.waits.fold(time)(d => (time + Valuations.sizeOf(d)._2 * 1000000).toLong)
 }
 
 object Harness {
@@ -112,15 +192,18 @@ object Harness {
     *   whether events without a bit are dropped where the program allows it
     * @param remove
     *   whether keys are removed when their window has passed
+    * @param lazily
+    *   whether deadlines are fired when an event of their key comes, instead of when any comes
     */
   final case class Options(
       limits: Evaluator.Limits = Evaluator.Limits(),
       drop: Boolean = false,
-      remove: Boolean = false
+      remove: Boolean = false,
+      lazily: Boolean = false
   )
 
   def run(program: Program, events: Seq[Event], options: Options = Options()): Set[Match] =
-    new Harness(program, options).feed(events).matches
+    new Harness(program, options).feed(events).finish().matches
 
   def run(query: String, events: String): Vector[String] = Match.show(run(Program(query), Event.stream(events)))
 

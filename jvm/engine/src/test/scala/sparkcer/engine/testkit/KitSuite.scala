@@ -3,7 +3,7 @@ package sparkcer.engine.testkit
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 
-import sparkcer.engine.ceql.Parser
+import sparkcer.engine.ceql.{Formula, Parser}
 
 /** The tools of the tests, on cases small enough to use by hand. */
 class KitSuite extends munit.FunSuite {
@@ -93,5 +93,23 @@ class KitSuite extends munit.FunSuite {
     val matching = comparing.count(_.expected.exists(_.nonEmpty))
     assert(comparing.length > cases.length / 2, s"${comparing.length} of ${cases.length} compare events")
     assert(matching > comparing.length / 4, s"$matching of ${comparing.length} match")
+  }
+
+  test("random cases whose matches wait are worth running: many match, have equal times, and lose matches to NO") {
+    val cases = (1L to 600L).flatMap(seed => Endings.waitingCase(Gen.Parameters.default, Seed(seed)))
+    val run = cases.filter(c => c.program.isDefined && c.expected.isDefined)
+    def without(c: Case) = {
+      def never(f: Formula): Formula = f match {
+        case n: Formula.NoneAfter => n.copy(absent = Formula.Absent(Formula.Atom(None, "Z")(0))(0))
+        case other                => other.mapChildren(never)
+      }
+      Oracle.matches(c.query.copy(where = never(c.query.where))(""), c.events)
+    }
+    val matching = run.count(_.expected.get.nonEmpty)
+    val losing = run.count(c => c.expected.get != without(c))
+    val comparing = run.count(_.program.get.cea.comparesAfter)
+    val tied = run.count(c => c.events.map(_("t")).distinct.length < c.events.length)
+    val seen = s"of ${run.length} cases $matching match, $losing lose, $comparing compare, $tied have equal times"
+    assert(run.length > 500 && matching > 100 && losing > 60 && comparing > 100 && tied > 300, seen)
   }
 }

@@ -2,9 +2,10 @@ package sparkcer.engine.testkit
 
 import sparkcer.engine.ceql.{Comparison, Condition, End, Ends, Formula, Operand, PartKey, Quantity, Window}
 
-/** `V = ([start,end], μ)`. A variable without positions is not in the map, so that equal valuations are equal objects.
+/** `V = ([start,end], μ)`, perhaps with a deadline. A variable without positions is not in the map, so that equal
+  * valuations are equal objects.
   */
-final case class Valuation(start: Int, end: Int, bound: Map[String, Set[Int]]) {
+final case class Valuation(start: Int, end: Int, bound: Map[String, Set[Int]], deadline: Option[BigDecimal] = None) {
   def apply(variable: String): Set[Int] = bound.getOrElse(variable, Set.empty)
   def marked: Set[Int] = bound.values.flatten.toSet
 
@@ -32,25 +33,26 @@ object Valuation {
 
 /** `⟦φ⟧(S)`, by the table of the language's definition and nothing else. Exponential, as the sets are.
   *
-  * | operator       | condition                                    | interval               | variables                    |
-  * |:---------------|:---------------------------------------------|:-----------------------|:-----------------------------|
-  * | `R`, `S>R`     | type of event `i` (and its stream)           | `[i,i]`                | `V(R) = {i}`, `V(S>R) = {i}` |
-  * | `φ AS X`       |                                              | of φ                   | `V(X)` = union of all `V(Y)` |
-  * | `φ FILTER θ`   | `V ⊨ θ`                                      | same                   | same                         |
-  * | `φ OR ψ`       | union of both sets                           |                        |                              |
-  * | `φ ; ψ`        | `V1(end) < V2(start)`                        | `[V1(start), V2(end)]` | `V1(X) ∪ V2(X)`              |
-  * | `φ : ψ`        | `V1(end) + 1 = V2(start)`                    | as `;`                 | as `;`                       |
-  * | `φ+`, `φ:+`    | `φ` or `φ ; φ+`, `φ` or `φ : φ:+`            |                        |                              |
-  * | `φ{n,m}`       | n to m rounds, joined by `;` or `:`          | of all rounds          | of all rounds                |
-  * | `φ WITHIN d`   | time from its first to its last event        | of φ                   | of φ                         |
-  * | `NOT(α)`       | event `i` is not matched by α                | `[i,i]`                | none                         |
-  * | `φ ALL ψ`      | both                                         | the hull of both       | `V1(X) ∪ V2(X)`              |
-  * | `φ PART-BY`    | equal attributes                             | same                   | same                         |
-  * | `φ ; NO α ; ψ` | as `;`, and no event between is an α of `V1` | as `;`                 | as `;`                       |
-  * | `φ WITHOUT α`  | no unmarked event of the interval is an α    |                        |                              |
-  * | `π_L(φ)`       |                                              | of φ                   | those of L stay              |
+  * | operator         | condition                                     | interval               | variables                    |
+  * |:-----------------|:----------------------------------------------|:-----------------------|:-----------------------------|
+  * | `R`, `S>R`       | type of event `i` (and its stream)            | `[i,i]`                | `V(R) = {i}`, `V(S>R) = {i}` |
+  * | `φ AS X`         |                                               | of φ                   | `V(X)` = union of all `V(Y)` |
+  * | `φ FILTER θ`     | `V ⊨ θ`                                       | same                   | same                         |
+  * | `φ OR ψ`         | union of both sets                            |                        |                              |
+  * | `φ ; ψ`          | `V1(end) < V2(start)`                         | `[V1(start), V2(end)]` | `V1(X) ∪ V2(X)`              |
+  * | `φ : ψ`          | `V1(end) + 1 = V2(start)`                     | as `;`                 | as `;`                       |
+  * | `φ+`, `φ:+`      | `φ` or `φ ; φ+`, `φ` or `φ : φ:+`             |                        |                              |
+  * | `φ{n,m}`         | n to m rounds, joined by `;` or `:`           | of all rounds          | of all rounds                |
+  * | `φ WITHIN d`     | time from its first to its last event         | of φ                   | of φ                         |
+  * | `NOT(α)`         | event `i` is not matched by α                 | `[i,i]`                | none                         |
+  * | `φ ALL ψ`        | both                                          | the hull of both       | `V1(X) ∪ V2(X)`              |
+  * | `φ PART-BY`      | equal attributes                              | same                   | same                         |
+  * | `φ ; NO α ; ψ`   | as `;`, and no event between is an α of `V1`  | as `;`                 | as `;`                       |
+  * | `φ WITHOUT α`    | no unmarked event of the interval is an α     |                        |                              |
+  * | `φ ; NO α FOR d` | no event after `V` until its deadline is an α | of φ                   | of φ                         |
+  * | `π_L(φ)`         |                                               | of φ                   | those of L stay              |
   */
-final class Valuations(events: IndexedSeq[Event]) {
+final class Valuations(events: IndexedSeq[Event], within: Option[Window] = None) {
   import Valuations._
 
   def of(formula: Formula): Set[Valuation] = bounded(formula match {
@@ -82,9 +84,32 @@ final class Valuations(events: IndexedSeq[Event]) {
       )
     case Formula.Without(body, absent) =>
       of(body).filter(v => v.isEmpty || !(v.start to v.end).filterNot(v.marked).exists(isAbsent(_, v, absent, body)))
+    case Formula.NoneAfter(body, absent, length) =>
+      for {
+        v <- of(body)
+        deadline <- deadline(v, length)
+        if !(v.end + 1 until events.length).exists(k => isBy(k, deadline) && isAbsent(k, v, absent, body))
+      } yield v.copy(deadline = Some(deadline))
     case Formula.Project(body, kept) => of(body).map(_.project(kept))
     case other                       => throw new IllegalArgumentException(s"$other has no valuations by itself")
   })
+
+  /** So long after the last event; without FOR, when the window is over that began with the first. */
+  private def deadline(v: Valuation, length: Option[Window]): Option[BigDecimal] = {
+    val (_, size) = sizeOf(length.orElse(within).get)
+    for {
+      from <- timeOf(if (length.isDefined) v.end else v.start)
+      end <- timeOf(v.end)
+      if end <= from + size
+    } yield from + size
+  }
+
+  private def timeOf(i: Int): Option[BigDecimal] = events(i)("t") match {
+    case Value.Num(n) => Some(n)
+    case _            => None
+  }
+
+  private def isBy(k: Int, deadline: BigDecimal): Boolean = timeOf(k).exists(_ <= deadline)
 
   /** Is event k an α of V, a valuation of `around`? Tests of α that name variables of V hold for every choice of their
     * events.
@@ -126,11 +151,7 @@ final class Valuations(events: IndexedSeq[Event]) {
 
   /** The difference of the times of the first and the last event, bound included; NULL is near to nothing. */
   private def isWithin(v: Valuation, window: Window): Boolean = {
-    val (attribute, size) = window match {
-      case Window.Attribute(Quantity.Number(n), a) => (a.value, n)
-      case Window.Duration(micros)                 => ("t", BigDecimal(micros) / 1000000)
-      case other                                   => throw new IllegalArgumentException(s"$other is no sub-window")
-    }
+    val (attribute, size) = sizeOf(window)
     (events(v.start)(attribute), events(v.end)(attribute)) match {
       case (Value.Num(from), Value.Num(to)) => to - from <= size
       case _                                => false
@@ -232,6 +253,13 @@ object Valuations {
   private val Most = 3000
 
   final class TooMany extends RuntimeException(s"a subformula has more than $Most valuations")
+
+  /** The attribute that a window of time is about, and its length. */
+  def sizeOf(window: Window): (String, BigDecimal) = window match {
+    case Window.Attribute(Quantity.Number(n), a) => (a.value, n)
+    case Window.Duration(micros)                 => ("t", BigDecimal(micros) / 1000000)
+    case other                                   => throw new IllegalArgumentException(s"$other is no length of time")
+  }
 
   private def bounded(set: Set[Valuation]): Set[Valuation] = if (set.size > Most) throw new TooMany else set
 }

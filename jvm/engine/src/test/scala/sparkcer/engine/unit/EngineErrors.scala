@@ -494,18 +494,49 @@ object EngineErrors {
         "NO B FOR 5 minutes ; C",
         4,
         "NO at the beginning of a pattern is not supported yet. NO between two parts is: A ; NO B ; C."
-      ),
-      formula(
-        "CER_UNSUPPORTED.NO_AT_END",
-        "A ; NO B FOR 5 minutes",
-        8,
-        "NO at the end of a pattern is not supported yet. NO between two parts is: A ; NO B ; C."
       )
     )
   }
 
+  /** NO at the end of a pattern. */
+  private def waiting: Vector[ErrorCase] = Vector(
+    formula(
+      "CER_ABSENCE.AFTER_COLUMNS",
+      "A ; NO B FOR 5 [t] WITHIN 9 [u]",
+      8,
+      "NO … FOR at the end and WITHIN measure the same time, but FOR names the column 't' and WITHIN 'u'. Use the time column in both."
+    ),
+    formula(
+      "CER_ABSENCE.AFTER_EVENTS",
+      "A ; NO B FOR 5 minutes WITHIN 9 EVENTS",
+      8,
+      "NO at the end waits for time to pass, so WITHIN cannot be a number of events. Write a length of time, such as WITHIN 1 hour."
+    ),
+    formula(
+      "CER_ABSENCE.AFTER_NEEDS_FOR",
+      "A ; B ; NO C WITHIN 1 hour",
+      12,
+      "NO at the end needs to know how long to wait. Say for how long no such event comes: NO C FOR 10 minutes. " +
+        "FOR may be left out only after one single event, in a query with WITHIN."
+    ),
+    formula(
+      "CER_ABSENCE.AFTER_TOO_LONG",
+      "A ; NO B FOR 2 hours WITHIN 90 minutes",
+      8,
+      "A match lasts until no such event has come FOR 2 hours, which is longer than WITHIN 1 hour 30 minutes allows. " +
+        "Write a longer WITHIN or a shorter FOR."
+    ),
+    formula(
+      "CER_UNSUPPORTED.NO_AT_END_OF_SIDE",
+      "(A ; NO B FOR 1 hour) OR C",
+      9,
+      "NO at the end of one side of OR is not supported yet. Write a query for each side, " +
+        "or NO after all of them: (A OR B) ; NO C FOR 10 minutes."
+    )
+  )
+
   /** Without the head and the checksum of the frame. */
   private def body(saved: Array[Byte]): Array[Byte] = saved.slice(2, saved.length - 4)
 
-  def cases: Vector[ErrorCase] = syntax ++ others ++ absence ++ tooLarge ++ parameters ++ state
+  def cases: Vector[ErrorCase] = syntax ++ others ++ absence ++ tooLarge ++ parameters ++ waiting ++ state
 }

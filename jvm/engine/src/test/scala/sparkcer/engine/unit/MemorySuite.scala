@@ -2,6 +2,7 @@ package sparkcer.engine.unit
 
 import scala.util.Random
 
+import sparkcer.engine.compare.EventValues
 import sparkcer.engine.evaluate.{Evaluator, Program, Substream}
 
 /** What a substream keeps: as much as the window holds, however long the stream is. */
@@ -36,6 +37,32 @@ class MemorySuite extends munit.FunSuite {
       assert(second <= 2 * first, s"$first bytes in the first half, $second in the second")
       assert(second < 1000000, s"$second bytes")
     }
+
+  test("memory is flat where matches wait, and those that an event ends are found by their value") {
+    val query = "SELECT * FROM S WHERE A AS a ; NO (B AS b FILTER b.id = a.id) FOR 500 [t]"
+    val values = new EventValues {
+      def value(term: Int, event: Array[Byte]): Array[Byte] = event
+      def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int = java.util.Arrays.compare(a, b)
+      def test(expression: Int, events: Array[Array[Byte]]): Boolean = fail("asked for an expression")
+    }
+    val evaluator = new Evaluator(Program(query), values = values)
+    val substream = evaluator.newSubstream()
+    val halves = Array(0L, 0L)
+    var closed = 0
+    val n = 100000
+    (0 until n).foreach { i =>
+      while (substream.fire(i.toLong)) closed += 1
+      // Each A has its own id, and every other one is met by a B, 100 later.
+      val (mask, id) = if (i % 2 == 0) (1L, i) else (2L, i - 101)
+      val met = mask == 1L || id % 4 == 0
+      if (met) substream.readWithDeadline(evaluator.classOf(mask), i.toLong, i.toLong, i + 500L, BigInt(id).toByteArray)
+      halves(2 * i / n) = math.max(halves(2 * i / n), if (i % 64 == 0) substream.bytes else 0L)
+    }
+    while (substream.fire(Long.MaxValue)) closed += 1
+    assertEquals(closed, n / 4 + 25) // the last 25 are met by none
+    assert(halves(1) <= 2 * halves(0), s"${halves(0)} bytes in the first half, ${halves(1)} in the second")
+    assert(halves(1) < 1000000, s"${halves(1)} bytes")
+  }
 
   private def fill(query: String, masks: Iterator[Long]): (Evaluator, Substream, Boolean) = {
     val evaluator = new Evaluator(Program(query))

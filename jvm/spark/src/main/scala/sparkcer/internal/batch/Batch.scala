@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import sparkcer.engine.evaluate.Substream
 import sparkcer.engine.state.Bytes
 import sparkcer.internal.bind.Plan
-import sparkcer.internal.output.{Recognizer, Ties}
+import sparkcer.internal.output.{Deadlines, Recognizer, Ties}
 import sparkcer.internal.prepare.{Event, Slices}
 
 /** Runs a query over the sorted events of a task. Returns match rows one at a time, as they are found; a row is valid
@@ -13,8 +13,11 @@ import sparkcer.internal.prepare.{Event, Slices}
   *
   * @param unread
   *   columns of the match rows that nobody reads
+  * @param until
+  *   the time up to which the events are complete: a match that waits for a later deadline is not returned
   */
-final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) extends Serializable {
+final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty, until: Long = Long.MaxValue)
+    extends Serializable {
 
   def apply(events: Iterator[Event], sizes: Batch.Sizes = new Batch.Sizes): Iterator[UnsafeRow] = {
     val recognizer = new Recognizer(plan, unread)
@@ -25,18 +28,27 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
     }
     new Iterator[UnsafeRow] {
       private var row: UnsafeRow = _
+      private var event: Event = _ // to be read after the deadlines before it
+      private var going = true
 
       def hasNext: Boolean = {
         if (row == null) row = recognizer.next()
-        while (row == null && events.hasNext) {
-          val e = events.next()
-          val current = substreams.of(e)
-          current.ties.mustPrecede(e, plan)
-          recognizer.read(current.substream, current.ties, e, substreams.reports(e))
+        while (row == null && going) {
+          if (event == null && events.hasNext) event = events.next()
+          if (!(recognizer.waits && substreams.fire(event)))
+            if (event != null) read()
+            else { substreams.close(); going = false }
           row = recognizer.next()
         }
-        if (row == null) substreams.close()
         row != null
+      }
+
+      private def read(): Unit = {
+        val current = substreams.of(event)
+        current.ties.mustPrecede(event, plan)
+        recognizer.read(current.substream, current.ties, event, substreams.reports(event))
+        if (recognizer.waits) substreams.noteDeadline(current)
+        event = null
       }
 
       def next(): UnsafeRow = {
@@ -49,7 +61,8 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
   }
 
   /** A substream, with what it remembers of its last events. */
-  final private class Reader(recognizer: Recognizer, sizes: Batch.Sizes) {
+  final private class Reader(recognizer: Recognizer, val key: Array[Byte], sizes: Batch.Sizes)
+      extends Deadlines.Waiting {
     sizes.substreams += 1
     val substream: Substream = recognizer.evaluator.newSubstream()
     val ties = new Ties
@@ -65,6 +78,13 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
   sealed abstract private class Substreams {
     def of(e: Event): Reader
     def reports(e: Event): Boolean = true
+
+    /** Fires a deadline that comes before the event, which is null after the last one, and says whether there was one.
+      */
+    def fire(e: Event): Boolean
+
+    /** A substream has read an event. */
+    def noteDeadline(reader: Reader): Unit = ()
     def close(): Unit
   }
 
@@ -77,9 +97,14 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
       if (key == null || !java.util.Arrays.equals(key, e.key)) {
         close()
         key = e.key
-        current = new Reader(recognizer, sizes)
+        current = new Reader(recognizer, key, sizes)
       }
       current
+    }
+
+    def fire(e: Event): Boolean = current != null && {
+      val before = if (e != null && java.util.Arrays.equals(key, e.key)) e.time else Long.MaxValue
+      recognizer.fire(current.substream, key, before, Long.MinValue, until)
     }
 
     def close(): Unit = if (current != null) { current.close(); current = null }
@@ -94,13 +119,23 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
       val i = (e.slice & 1).toInt
       if (readers(i) == null || numbers(i) != e.slice) {
         if (readers(i) != null) readers(i).close()
-        readers(i) = new Reader(recognizer, sizes)
+        readers(i) = new Reader(recognizer, e.key, sizes)
         numbers(i) = e.slice
       }
       readers(i)
     }
 
     override def reports(e: Event): Boolean = slices.start(e.slice) <= e.time
+
+    /** A slice has the deadlines that lie in it. The next slice has those after it, with the events that they need. */
+    def fire(e: Event): Boolean = readers.indices.exists { i =>
+      readers(i) != null && {
+        val own = e != null && e.slice == numbers(i)
+        val over = e == null || (e.slice & 1) == i && !own
+        val before = if (own) e.time else slices.start(numbers(i) + 1)
+        (own || over) && recognizer.fire(readers(i).substream, readers(i).key, before, slices.start(numbers(i)), until)
+      }
+    }
 
     def close(): Unit = readers.indices.foreach { i =>
       if (readers(i) != null) { readers(i).close(); readers(i) = null }
@@ -128,10 +163,25 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty) exte
     private def lookUp(bytes: Bytes): Reader = {
       var found = byKey.get(bytes) // and puts it last
       if (found == null) {
-        found = new Reader(recognizer, sizes)
+        found = new Reader(recognizer, bytes.array, sizes)
         byKey.put(bytes, found): Unit
       }
       found
+    }
+
+    // In the order of time over all keys, because a match may consume the events of all of them.
+    private val deadlines = new Deadlines
+
+    override def noteDeadline(reader: Reader): Unit = deadlines.note(reader)
+
+    def fire(e: Event): Boolean = {
+      val before = if (e == null) Long.MaxValue else e.time
+      deadlines.first < before && {
+        val reader = deadlines.poll()
+        recognizer.fire(reader.substream, reader.key, before, Long.MinValue, until): Unit
+        deadlines.note(reader)
+        true
+      }
     }
 
     private def forget(now: Long): Unit = {

@@ -18,7 +18,7 @@ object BatchQuery {
     val (events, layout) = Prepare.batch(b, slices)
     val columns = plan.schema.named.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
     Planning.on(Sessions.session(b.df))
-    Plans.dataFrame(b.df.sparkSession, Recognize(plan, layout, spread, Set.empty, columns, events))
+    Plans.dataFrame(b.df.sparkSession, Recognize(plan, layout, spread, Set.empty, b.waiting.until, columns, events))
   }
 
   private def spreadOf(b: Binding, plan: Plan): Spread = {

@@ -29,7 +29,7 @@ object Planning {
           PrepareExec(masks, droppable, time, key, clock, order, payload, tally, slices, output, planLater(child))
         slices.fold[SparkPlan](one)(RepeatExec(_, one)) :: Nil
       case r: Recognize =>
-        RecognizeExec(r.plan, r.layout, r.spread, r.unread, r.output, planLater(r.child)) :: Nil
+        RecognizeExec(r.plan, r.layout, r.spread, r.unread, r.until, r.output, planLater(r.child)) :: Nil
       case t: Tally => TallyExec(planLater(t.child)) :: Nil
       case _        => Nil
     }

@@ -16,6 +16,8 @@ import sparkcer.internal.prepare.EventLayout
   *
   * @param unread
   *   the columns of the output that nobody reads, by number; they stay empty
+  * @param until
+  *   the time up to which the events are complete, where matches wait for a deadline
   * @param output
   *   the columns of the plan's [[sparkcer.internal.output.MatchSchema]]
   */
@@ -24,6 +26,7 @@ case class Recognize(
     layout: EventLayout,
     spread: Spread,
     unread: Set[Int],
+    until: Option[Expression],
     output: Seq[Attribute],
     child: LogicalPlan
 ) extends UnaryNode {
@@ -38,6 +41,7 @@ case class RecognizeExec(
     layout: EventLayout,
     spread: Spread,
     unread: Set[Int],
+    until: Option[Expression],
     output: Seq[Attribute],
     child: SparkPlan
 ) extends UnaryExecNode {
@@ -75,7 +79,8 @@ case class RecognizeExec(
   )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val batch = new Batch(plan, spread, unread)
+    val complete = until.fold(Long.MaxValue)(e => Option(e.eval()).fold(Long.MinValue)(_.asInstanceOf[Long]))
+    val batch = new Batch(plan, spread, unread, complete)
     val (layoutOfTask, counts) = (layout, metrics)
     child.execute().mapPartitions { rows =>
       val sizes = new Batch.Sizes

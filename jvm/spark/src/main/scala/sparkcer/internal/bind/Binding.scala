@@ -13,7 +13,7 @@ import org.apache.spark.sql.types._
 
 import sparkcer.TypeColumn
 import sparkcer.engine.automaton.EventCondition
-import sparkcer.engine.ceql.{CeqlException, Name, Parser, Quantity, Query, SqlCondition, Window}
+import sparkcer.engine.ceql.{AbsenceAfter, CeqlException, Name, Parser, Quantity, Query, SqlCondition, Window}
 import sparkcer.engine.evaluate.Program
 import sparkcer.internal.output.MatchSchema
 
@@ -45,7 +45,13 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   /** The size of the window in the units of the clock, unless WITHIN counts events. */
   val windowSize: Option[BigDecimal] = query.within
     .filterNot(_.isInstanceOf[Window.Events])
-    .map(sizeOf(_, query.text.toUpperCase.lastIndexOf("WITHIN"))._2)
+    .map(sizeOf(_, withinOffset)._2)
+
+  /** The place of the word WITHIN, or, where it is only implied, of what says so. */
+  private def withinOffset = query.text.toUpperCase.lastIndexOf("WITHIN") match {
+    case -1 => AbsenceAfter.of(query.where).fold(0)(_.absent.offset)
+    case at => at
+  }
 
   /** The column that a window of time limits, and its size in the units of that column's clock.
     *
@@ -128,6 +134,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
         throw new CerException("CER_IDLE", typed(time) :+ ("idle" -> text): _*)
       )
   }
+
+  /** What a query needs that ends with `NO … FOR`. */
+  val waiting = new Waiting(this, options)
 
   checkStreams()
   checkNames()
@@ -330,7 +339,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   private def among(name: String, what: String, names: Array[String]): Seq[(String, String)] =
     Seq("name" -> name, what -> names.mkString(", "), "suggestion" -> CeqlException.suggestion(name, names))
 
-  private def typed(f: StructField): Seq[(String, String)] = Seq("column" -> f.name, "type" -> f.dataType.sql)
+  private[bind] def typed(f: StructField): Seq[(String, String)] = Seq("column" -> f.name, "type" -> f.dataType.sql)
 
   private[sparkcer] def fail(offset: Int, key: String, parameters: (String, String)*): Nothing =
     throw new CeqlException(query.text, offset, key, parameters: _*)

@@ -17,6 +17,8 @@ import sparkcer.TypeColumn
   *   where the time column is one
   * @param snapshots
   *   whether a stream keeps what a [[Snapshot]] needs: the events of the last two windows
+  * @param until
+  *   for a batch of a query that ends with `NO … FOR`: the time up to which the events are complete, or `forever`
   * @param params
   *   the values of the query's `:name` parameters
   */
@@ -27,6 +29,7 @@ final case class Options(
     lateRows: Boolean = false,
     idle: Option[String] = None,
     snapshots: Boolean = false,
+    until: Option[String] = None,
     params: Map[String, Any] = Map.empty
 )
 
@@ -42,6 +45,7 @@ object Options {
       lateRows: Boolean,
       idle: String,
       snapshots: Boolean,
+      until: String,
       params: Map[String, Any]
   ): Options = Options(
     Option(time),
@@ -50,11 +54,12 @@ object Options {
     lateRows,
     Option(idle),
     snapshots,
+    Option(until),
     params
   )
 
   /** The names of the options that are strings, in SQL and in the messages of Spark Connect. */
-  val Names: Set[String] = Set("time", "type", "order", "late", "idle", "snapshots")
+  val Names: Set[String] = Set("time", "type", "order", "late", "idle", "snapshots", "until")
 
   /** From strings by name. For the type column, null means "there is none". */
   def named(texts: Map[String, String], params: Map[String, Any]): Options = Options(
@@ -64,6 +69,7 @@ object Options {
     texts.get("late").contains("rows"),
     texts.get("idle"),
     texts.get("snapshots").contains("true"),
+    texts.get("until"),
     params
   )
 }

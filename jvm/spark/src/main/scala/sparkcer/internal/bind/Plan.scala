@@ -67,8 +67,10 @@ final case class PlannedQuery(
   *   in the units of the clock, if there is a WITHIN
   * @param ofTime
   *   whether the column is the time column
+  * @param waits
+  *   for how long a match waits after its last event, in the units of the clock, if the query ends with `NO … FOR`
   */
-final case class PlannedWindow(clock: Clock, size: Option[BigDecimal], ofTime: Boolean) {
+final case class PlannedWindow(clock: Clock, size: Option[BigDecimal], ofTime: Boolean, waits: Option[Long] = None) {
 
   /** Does the passing of time end the window? */
   def endsInTime: Boolean = ofTime && size.isDefined
@@ -129,7 +131,7 @@ object Plan {
     PlannedQuery(RecognizedQuery(query), b.params.quantities, b.params.recognized, b.comparisons),
     b.matchSchema,
     b.clock,
-    PlannedWindow(b.windowClock, b.windowSize, b.windowColumn == b.time && !b.program.countsEvents),
+    PlannedWindow(b.windowClock, b.windowSize, b.windowColumn == b.time && !b.program.countsEvents, b.waiting.length),
     b.df.sparkSession.conf.get(MaxMatches, DefaultMaxMatches.toString).toLong,
     PlannedStream(
       b.delay.map(watermark(b, _)),

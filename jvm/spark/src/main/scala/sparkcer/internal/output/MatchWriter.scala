@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.Platform
 
 import sparkcer.engine.evaluate.{Matches, Program, Substream}
 import sparkcer.internal.bind.Clock
-import sparkcer.internal.prepare.{Event, Payload}
+import sparkcer.internal.prepare.Payload
 
 /** Writes matches as rows. A row is valid until the next one is written. The rows of events are copied as bytes,
   * without reading their columns. Columns that nobody reads stay empty.
@@ -33,7 +33,8 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
   private val eventRow = new UnsafeRow(schema.event.length)
   private val keyRow = new UnsafeRow(schema.key.length)
 
-  def write(key: Array[Byte], substream: Substream, m: Matches): UnsafeRow = {
+  /** @param end the time of the closing event, or the deadline */
+  def write(key: Array[Byte], end: Long, substream: Substream, m: Matches): UnsafeRow = {
     gather(m)
     out.reset()
     out.zeroOutNullBytes()
@@ -41,7 +42,7 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
     keyRow.pointTo(key, key.length)
     writeRow(1, keyRow)
     writeTime(2, Payload.time(substream.payload(m.start)))
-    writeTime(3, Payload.time(substream.payload(m.end)))
+    writeTime(3, end)
     var c = 0
     while (c < columns.length) {
       if (!single(c)) writeArray(c, substream)
@@ -52,19 +53,19 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
     out.getRow()
   }
 
-  /** The row of COUNT(*): how many matches an event closes. */
-  def writeCount(e: Event, n: Long): UnsafeRow = {
+  /** The row of COUNT(*): how many matches an event, or a deadline, closes. */
+  def writeCount(key: Array[Byte], end: Long, n: Long): UnsafeRow = {
     if (n == Long.MaxValue)
       throw new CerRuntimeException(
         "CER_COUNT_OVERFLOW",
-        "time" -> clock.show(e.time),
+        "time" -> clock.show(end),
         "most" -> (Long.MaxValue - 1).toString
       )
     out.reset()
     out.zeroOutNullBytes()
-    keyRow.pointTo(e.key, e.key.length)
+    keyRow.pointTo(key, key.length)
     writeRow(0, keyRow)
-    clock.write(out, 1, e.time)
+    clock.write(out, 1, end)
     out.write(2, n)
     out.getRow()
   }

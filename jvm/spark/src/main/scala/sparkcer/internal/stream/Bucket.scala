@@ -5,7 +5,7 @@ import scala.collection.mutable
 import sparkcer.engine.evaluate.{Partitions, Substream}
 import sparkcer.engine.state.{Bytes, Frame}
 import sparkcer.internal.bind.Plan
-import sparkcer.internal.output.{Recognizer, Ties}
+import sparkcer.internal.output.{Deadlines, Recognizer, Ties}
 import sparkcer.internal.prepare.Event
 
 /** The substreams of a bucket, and the events that wait to be read. A bucket lives as long as its executor keeps it
@@ -30,17 +30,16 @@ final class Bucket(plan: Plan) {
   private val newlyHeld = mutable.ArrayBuffer.empty[Event]
   private var heldBytes = 0L
 
+  /** Where matches wait for their deadline. */
+  private val deadlines = new Deadlines
+
   private val recent = if (plan.stream.snapshots) Some(new RecentEvents(recognizer.bound)) else None
 
   /** The keys that were read since the last piece. */
   private val changed = mutable.ArrayBuffer.empty[Bucket.Reader]
 
-  /** The sizes of all keys together, as of the last piece. */
-  private var keyBytes = 0L
-  private var nodes = 0L
-
-  /** How many events the largest key of the last piece keeps. */
-  private var largest = 0L
+  /** As of the last piece. */
+  private val sizes = new KeySizes
 
   /** The largest time so far, and the time before which all events are read: an older event is late. */
   private var latest = Long.MinValue
@@ -105,12 +104,26 @@ final class Bucket(plan: Plan) {
     watermarked.foreach { w =>
       val own = if (w.inputs > 1 || w.chained || latest < Long.MinValue + w.delay) Long.MinValue else latest - w.delay
       released = math.max(released, math.max(watermark, own))
-      while (!held.isEmpty && held.first.time < released) evaluate(letGo(), out)
+      readUntil(released, out)
       newlyHeld.filterInPlace(_.time >= released)
     }
     dropIdle(out)
     recent.foreach(_.expire())
     out.counts.held += held.size
+  }
+
+  /** Reads held events and fires deadlines, in the order of time. Events come before the deadlines of the same time. */
+  private def readUntil(time: Long, out: BucketOutput): Unit = {
+    def event = if (held.isEmpty) Long.MaxValue else held.first.time
+    while (math.min(event, deadlines.first) < time)
+      if (event <= deadlines.first) evaluate(letGo(), out) else fire(time, out)
+  }
+
+  private def fire(before: Long, out: BucketOutput): Unit = {
+    val end = deadlines.first
+    val reader = deadlines.poll().asInstanceOf[Bucket.Reader]
+    recognizer.fire(reader.substream, reader.key, before, Long.MinValue, Long.MaxValue): Unit
+    returnRows(end, reader, out)
   }
 
   private def evaluate(e: Event, out: BucketOutput): Unit = {
@@ -124,15 +137,21 @@ final class Bucket(plan: Plan) {
     else {
       recognizer.read(reader.substream, reader.ties, e)
       recent.foreach(_.add(e))
-      var row = recognizer.next()
-      while (row != null) {
-        out.matched(row, e.time)
-        row = recognizer.next()
-      }
-      if (!reader.unsaved) {
-        reader.unsaved = true
-        changed += reader
-      }
+      returnRows(e.time, reader, out)
+    }
+  }
+
+  /** Returns the matches that end at a time, of a key that has changed. */
+  private def returnRows(end: Long, reader: Bucket.Reader, out: BucketOutput): Unit = {
+    var row = recognizer.next()
+    while (row != null) {
+      out.matched(row, end)
+      row = recognizer.next()
+    }
+    if (recognizer.waits) deadlines.note(reader)
+    if (!reader.unsaved) {
+      reader.unsaved = true
+      changed += reader
     }
   }
 
@@ -158,25 +177,19 @@ final class Bucket(plan: Plan) {
         if (last >= passed) out.counts.idle += 1
         partitions.remove(reader.key)
         reader.gone = true
-        weigh(reader, 0, 0)
+        sizes.remove(reader.size)
         all.remove()
       } else going = false
     }
   }
 
-  private def weigh(r: Bucket.Reader, bytes: Long, n: Long): Unit = {
-    keyBytes += bytes - r.bytes
-    nodes += n - r.nodes
-    r.bytes = bytes
-    r.nodes = n
-  }
-
-  /** The time at which the bucket must be visited even if no event comes: when the first held event can be read, or the
-    * first key can be dropped.
+  /** The time at which the bucket must be visited even if no event comes: when the first held event can be read, the
+    * first deadline is over, or the first key can be dropped.
     */
   def wakeAt: Option[Long] =
     if (watermarked.isEmpty) None
-    else if (!held.isEmpty) Some(held.first.time)
+    else if (!held.isEmpty || deadlines.first != Long.MaxValue)
+      Some(math.min(if (held.isEmpty) Long.MaxValue else held.first.time, deadlines.first))
     else if (keys.isEmpty) None
     else {
       val last = keys.values().iterator().next().ties.lastTime
@@ -188,13 +201,14 @@ final class Bucket(plan: Plan) {
   def isEmpty: Boolean = keys.isEmpty && held.isEmpty && recent.forall(_.isEmpty)
 
   /** About what it takes in memory, as of the last piece. */
-  def bytes: Long = 1024L + keyBytes + heldBytes + recent.fold(0L)(_.bytes)
+  def bytes: Long = 1024L + sizes.bytes + heldBytes + recent.fold(0L)(_.bytes)
 
   /** Its sizes, as of the last piece. Does not walk over the keys. */
   def measure(counts: Counts): Unit = {
     counts.keys += keys.size
-    counts.nodes += nodes
-    counts.largest = math.max(counts.largest, largest)
+    counts.nodes += sizes.nodes
+    counts.pending += sizes.pending
+    counts.largest = math.max(counts.largest, sizes.largest)
     counts.bytes += fullBytes + laterBytes
   }
 
@@ -204,13 +218,13 @@ final class Bucket(plan: Plan) {
     * the last full one are more than twice its size.
     */
   def save(): (Array[Byte], Boolean) = {
-    largest = 0
+    sizes.largest = 0
     changed.filterInPlace(!_.gone)
     changed.foreach { r =>
       r.substream.attach(r.ties.save())
       r.unsaved = false
-      largest = math.max(largest, r.substream.eventsKept.toLong)
-      weigh(r, 200 + r.substream.bytes, r.substream.nodes.toLong)
+      sizes.largest = math.max(sizes.largest, r.substream.eventsKept.toLong)
+      sizes.update(r.size, r.substream)
     }
     val full = head == LogHead.Empty || laterBytes > 2 * fullBytes + Bucket.SmallLog
     val piece = Frame.write { out =>
@@ -250,7 +264,8 @@ final class Bucket(plan: Plan) {
     partitions.foreach((key, s) => readers += new Bucket.Reader(key, s))
     readers.sortBy(_.ties.lastTime).foreach { r =>
       keys.put(new Bytes(r.key), r)
-      weigh(r, 200 + r.substream.bytes, r.substream.nodes.toLong)
+      sizes.update(r.size, r.substream)
+      if (recognizer.waits) deadlines.note(r)
     }
   }
 }
@@ -269,11 +284,10 @@ object Bucket {
   private val SmallLog = 65536L
 
   /** The substream of a key. */
-  final private class Reader(val key: Array[Byte], val substream: Substream) {
+  final private class Reader(val key: Array[Byte], val substream: Substream) extends Deadlines.Waiting {
     val ties: Ties = Ties.load(substream.attachment)
     var unsaved = false
     var gone = false
-    var bytes = 0L
-    var nodes = 0L
+    val size = new KeySizes.One
   }
 }

@@ -31,6 +31,7 @@ final case class Counts(
     var idle: Long = 0,
     var buckets: Long = 0,
     var held: Long = 0,
+    var pending: Long = 0,
     var keys: Long = 0,
     var nodes: Long = 0,
     var largest: Long = 0,

@@ -72,6 +72,7 @@ object Snapshot {
 
   /** The start of the window that ends at a time. */
   private def window(b: Binding): Column => Column = {
+    if (b.waiting.length.isDefined) throw new CerException("CER_SNAPSHOT.NO_AT_END")
     if (b.windowSize.isEmpty || b.windowColumn != b.time)
       throw new CerException("CER_SNAPSHOT.NO_WINDOW")
     time => Columns.column(Earliest(Columns.expression(time), b.windowClock, b.windowSize.get))

@@ -109,6 +109,7 @@ object StreamQuery {
     "idle",
     "buckets",
     "held",
+    "pending",
     "keys",
     "nodes",
     "bytes"

@@ -168,6 +168,16 @@ object BatchStreamSuite {
         "ys",
         Seq(" FILTER x.p = ys.p", " FILTER ys[p >= PREV.p]")
       ),
+      (
+        "(A AS x ; B AS y) ; NO C FOR 2 seconds",
+        "y",
+        Seq(" FILTER x.p = y.p", " FILTER x.p < y.p")
+      ),
+      (
+        "A+ AS xs ; NO (A OR (B AS n FILTER n.key = xs.key)) FOR 3 seconds",
+        "xs",
+        Seq(" FILTER xs[p >= PREV.p]", " PART-BY [p]")
+      ),
       ("(A AS x ALL B AS y)", "y", Seq(" PART-BY [p]", " FILTER x.key = y.key", " FILTER x.p < y.p"))
     )
     val compares = rng.nextBoolean()
@@ -179,7 +189,9 @@ object BatchStreamSuite {
       if (compares) pick(rng)(tests: _*)
       else pick(rng)("", s" FILTER $variable[p > 0]", s" FILTER $variable[p IN {0, 1}]")
     val partition = pick(rng)("", " PARTITION BY [key]", " PARTITION BY [key, p]")
-    val window = pick(rng)(" WITHIN 8 seconds", " WITHIN 4 seconds", " WITHIN 6 EVENTS", " WITHIN 9 [id]")
+    val inTime = Seq(" WITHIN 8 seconds", " WITHIN 4 seconds")
+    val window =
+      pick(rng)((if (pattern.contains("FOR")) inTime else inTime ++ Seq(" WITHIN 6 EVENTS", " WITHIN 9 [id]")): _*)
     val consume = pick(rng)("", "", " CONSUME BY PARTITION", " CONSUME BY ANY")
     val limit = if (list == "COUNT(*)") "" else pick(rng)("", "", " LIMIT 2")
     val having =

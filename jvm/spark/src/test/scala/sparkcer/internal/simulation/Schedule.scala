@@ -6,7 +6,8 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 
 import sparkcer.engine.ceql.{Consume, Quantity, Query, SelectList}
-import sparkcer.engine.testkit.{Absences, Case, Generators, Simpler}
+import sparkcer.engine.evaluate.Program
+import sparkcer.engine.testkit.{Absences, Case, Endings, Generators, Simpler}
 import sparkcer.internal.bind.Watermark
 
 /** A query, its events, and all that happens to them on the way through a stream. Everything follows from the seed; to
@@ -32,7 +33,7 @@ final case class Schedule(
   /** Milliseconds, for each input. */
   private val delays: Vector[Long] = Vector.fill(if (rng.nextInt(4) == 0) 2 else 1)(1000L * (1 + rng.nextInt(3)))
 
-  val watermarked: Boolean = rng.nextInt(5) != 0
+  val watermarked: Boolean = rng.nextInt(5) != 0 || Schedule.waits(c)
   val chained: Boolean = watermarked && delays.length == 1 && rng.nextInt(5) == 0
 
   val world: World = new World(
@@ -138,7 +139,13 @@ object Schedule {
   }
 
   private val cases: Gen[Case] = for {
-    query <- Gen.frequency(16 -> Generators.query, 1 -> Generators.comparing, 3 -> Generators.repeating, 3 -> absent)
+    query <- Gen.frequency(
+      16 -> Generators.query,
+      1 -> Generators.comparing,
+      3 -> Generators.repeating,
+      3 -> absent,
+      5 -> Endings.query
+    )
     count <- Gen.frequency(5 -> false, 1 -> true)
     limit <- Gen.frequency(6 -> None, 1 -> Gen.choose(1, 3).map(n => Some(Quantity.Number(BigDecimal(n)))))
     length <- Gen.frequency(1 -> Gen.choose(0, 4), 4 -> Gen.choose(5, 12), 2 -> Gen.choose(13, 40))
@@ -150,6 +157,9 @@ object Schedule {
 
   /** One that is not refused. */
   private def absent: Gen[Query] = Absences.query.retryUntil(q => Case(q, Vector.empty).program.isDefined, 100)
+
+  /** Do matches of the query wait for a deadline? */
+  private def waits(c: Case): Boolean = Program.compile(c.query).waits.isDefined
 
   private def mixed(seed: Long, i: Int): Int = new Random(seed ^ (i.toLong << 32) ^ i).nextInt()
 

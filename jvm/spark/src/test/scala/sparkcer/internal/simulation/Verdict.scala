@@ -28,7 +28,10 @@ object Verdict {
     try {
       stream()
       compared(schedule, stream).fold[Verdict](
-        Agrees(stream.happened.toMap + ("idle key" -> stream.count("idle").toInt))
+        Agrees(
+          stream.happened.toMap + ("idle key" -> stream.count("idle").toInt) +
+            ("match at a deadline" -> (if (schedule.world.program.waits.isDefined) stream.rows.length else 0))
+        )
       )(
         Disagrees(schedule, _)
       )

@@ -50,7 +50,13 @@ final class World(
     case Window.Attribute(Quantity.Number(n), _) => n * 1000000
     case Window.Duration(micros)                 => BigDecimal(micros)
   }
-  private val windowIsTime = window.isDefined && rng.nextInt(4) != 0
+  private val windowIsTime = window.isDefined && rng.nextInt(4) != 0 || program.waits.isDefined
+
+  /** For how long matches wait, in millionths. */
+  private val waits: Option[Long] = program.waits.collect {
+    case Window.Attribute(Quantity.Number(n), _) => (n * 1000000).toLong
+    case Window.Duration(micros)                 => micros
+  }
 
   /** Whether one bucket has all keys. */
   val oneTask: Boolean = query.partitionBy.isEmpty || query.consumeBy == Consume.Any
@@ -75,11 +81,11 @@ final class World(
       PlannedQuery(text, comparisons = comparisons),
       MatchSchema(key, LongType, event, program.columns, program.counts),
       Clock(LongType),
-      PlannedWindow(Clock(LongType), window, windowIsTime || !program.countsEvents && window.isEmpty),
+      PlannedWindow(Clock(LongType), window, windowIsTime || !program.countsEvents && window.isEmpty, waits),
       maxMatchesPerEvent = 200,
       PlannedStream(
         watermark,
-        if (idle) Some(longestLife) else None,
+        if (idle) Some(math.max(longestLife, waits.getOrElse(0L))) else None,
         lateRows = true,
         snapshots = snapshots && isSnapshot,
         operator = "o",
@@ -89,7 +95,7 @@ final class World(
     )
   }
 
-  private def isSnapshot = windowIsTime && query.consumeBy == Consume.None && query.limit.isEmpty
+  private def isSnapshot = windowIsTime && waits.isEmpty && query.consumeBy == Consume.None && query.limit.isEmpty
 
   /** The longest time between the first and the last event of a key. */
   private def longestLife: Long =

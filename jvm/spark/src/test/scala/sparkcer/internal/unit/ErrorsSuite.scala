@@ -12,7 +12,8 @@ import sparkcer.internal.testkit.SparkSuite
 class ErrorsSuite extends SparkSuite {
   private val streams = new StreamErrors(spark)
   private val cases =
-    new QueryErrors(spark).cases ++ new MeasureErrors(spark).cases ++ streams.cases ++ new ConnectErrors(spark).cases
+    new QueryErrors(spark).cases ++ new MeasureErrors(spark).cases ++ new WaitingErrors(spark).cases ++
+      streams.cases ++ new ConnectErrors(spark).cases
 
   cases.foreach { c =>
     test(c.key)(assertEquals(c.provoked(), (c.key, c.message)))

@@ -325,7 +325,7 @@ final private[unit] class QueryErrors(spark: SparkSession) extends RefusedQuerie
       ),
       error(
         "CER_SQL.UNKNOWN_OPTION",
-        "'tiem' is not an option. The options are idle, late, order, params, snapshots, time, type."
+        "'tiem' is not an option. The options are idle, late, order, params, snapshots, time, type, until."
       )(call(s"TABLE(error_events), '$query', tiem => 't'")),
       error("CER_SQL.USAGE", s"cer takes a table and a query. $usage")(call(s"'$query'"))
     )

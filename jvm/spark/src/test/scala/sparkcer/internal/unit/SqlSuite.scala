@@ -40,7 +40,7 @@ class SqlSuite extends SparkSuite {
     )
     assertEquals(
       refused("SELECT * FROM cer(TABLE(sql_events), 'SELECT * FROM S WHERE A', tiem => 't')"),
-      "[CER_SQL] 'tiem' is not an option. The options are idle, late, order, params, snapshots, time, type."
+      "[CER_SQL] 'tiem' is not an option. The options are idle, late, order, params, snapshots, time, type, until."
     )
     assertEquals(
       refused("SELECT * FROM cer(TABLE(sql_events), 'SELECT * FORM S')"),

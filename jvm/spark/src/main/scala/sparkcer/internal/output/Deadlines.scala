@@ -1,0 +1,58 @@
+package sparkcer.internal.output
+
+import java.util.PriorityQueue
+
+import sparkcer.engine.evaluate.Substream
+
+/** The substreams in which matches wait for their deadline, by the first one of each: what `NO … FOR` at the end of a
+  * query needs where many keys are read in the order of time.
+  *
+  * An entry is out of date as soon as its substream has another first deadline, or none; it is left out when it comes
+  * first. So an event costs the logarithm of the deadlines that wait, and nothing if it does not change the first one.
+  */
+final class Deadlines {
+  private val entries = new PriorityQueue[Deadlines.Entry]
+
+  /** Notes the first deadline of a substream, if it is new.
+    *
+    * @param of
+    *   what [[poll]] returns for it
+    */
+  def note(of: Deadlines.Waiting): Unit = {
+    val s = of.substream
+    if (s.deadline != Long.MaxValue && of.noted != s.owner) {
+      of.noted = s.owner
+      entries.add(new Deadlines.Entry(s.deadline, s.owner, of)): Unit
+    }
+  }
+
+  /** The first of all deadlines, and `Long.MaxValue` if there is none. */
+  def first: Long = {
+    while (!entries.isEmpty && !entries.peek.isCurrent) entries.poll(): Unit
+    if (entries.isEmpty) Long.MaxValue else entries.peek.deadline
+  }
+
+  /** Takes out what has the first deadline, of which there must be one. */
+  def poll(): Deadlines.Waiting = entries.poll().of
+}
+
+object Deadlines {
+
+  /** Somebody with a substream, whose first deadline is noted. */
+  trait Waiting {
+    def key: Array[Byte]
+    def substream: Substream
+
+    /** The owner of the deadline that was noted last. */
+    private[output] var noted = -1L
+  }
+
+  final private class Entry(val deadline: Long, val owner: Long, val of: Waiting) extends Comparable[Entry] {
+    def isCurrent: Boolean = of.substream.deadline == deadline && of.substream.owner == owner
+
+    def compareTo(other: Entry): Int = {
+      val byTime = java.lang.Long.compare(deadline, other.deadline)
+      if (byTime != 0) byTime else java.lang.Long.compare(owner, other.owner)
+    }
+  }
+}

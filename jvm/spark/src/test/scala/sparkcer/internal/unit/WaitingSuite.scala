@@ -1,0 +1,181 @@
+package sparkcer.internal.unit
+
+import java.nio.file.Files
+import java.sql.{Date, Timestamp}
+
+import org.apache.spark.sql.{DataFrame, Row, SQLContext}
+import org.apache.spark.sql.streaming.Trigger
+
+import sparkcer._
+import sparkcer.internal.testkit.SparkSuite
+import sparkcer.internal.testkit.Memory.MemoryStream
+
+/** `NO … FOR` at the end of a query: matches that end when no event comes. */
+class WaitingSuite extends SparkSuite {
+  private val session = spark
+  import session.implicits._
+  implicit private val sqlContext: SQLContext = spark.sqlContext
+
+  private val gaps = "SELECT h FROM S WHERE beat AS h ; NO beat FOR 4 [t] PARTITION BY [key]"
+  private val beats =
+    Seq((0L, "a"), (1L, "b"), (3L, "a"), (4L, "b"), (6L, "a"), (20L, "a"), (30L, "z")).map { case (t, k) =>
+      ("beat", t, k)
+    }
+  private def batch(rows: (String, Long, String)*): DataFrame = rows.toDF("type", "t", "key")
+
+  private def ends(df: DataFrame): Seq[String] =
+    df.selectExpr("concat_ws(' ', key, start, end)").as[String].collect().toSeq.sorted
+
+  test("a batch knows its events up to the last one, or up to a time that the caller knows") {
+    val events = batch(beats: _*)
+    assertEquals(ends(events.cer(gaps, time = "t")), Seq("a 20 24", "a 6 10", "b 4 8"))
+    assertEquals(ends(events.cer(gaps, time = "t", until = "10")), Seq("a 6 10", "b 4 8"))
+    assertEquals(ends(events.cer(gaps, time = "t", until = "9")), Seq("b 4 8"))
+    assertEquals(ends(events.cer(gaps, time = "t", until = "forever")), Seq("a 20 24", "a 6 10", "b 4 8", "z 30 34"))
+    assertEquals(ends(events.where("false").cer(gaps, time = "t")), Seq.empty)
+  }
+
+  test("the last event counts, whatever it is") {
+    val others = Seq(("noise", 24L, "a"), ("beat", 24L, null))
+    others.foreach(o => assertEquals(ends(batch(beats.take(6) :+ o: _*).cer(gaps, time = "t")).length, 3))
+  }
+
+  test("an event at the deadline is in time, and one after it is not") {
+    def found(t: Long) = ends(
+      batch(("A", 0, "k"), ("B", t, "k"), ("X", 99, "k"))
+        .cer("SELECT * FROM S WHERE A ; NO B FOR 5 [t] PARTITION BY [key]", time = "t")
+    )
+    assertEquals(found(5), Seq.empty)
+    assertEquals(found(6), Seq("k 0 5"))
+  }
+
+  test("by slices of time, on one task, and by key sorted by key: the same matches") {
+    val rng = new scala.util.Random(5)
+    val rows = (0 until 4000).map(i => (rng.shuffle(Seq("A", "B", "C")).head, i * 3L + rng.nextInt(3), s"k${i % 1}"))
+    val events = batch(rows: _*)
+    for (
+      pattern <- Seq(
+        "A ; NO B FOR 7 [t]",
+        "(A ; C) ; NO (B FILTER B[t % 2 = 0]) FOR 7 [t]",
+        "(A AS x ; C) ; NO (B FILTER B.t % 5 = x.t % 5) FOR 7 [t]"
+      )
+    ) {
+      def run(rest: String) = events
+        .cer(s"SELECT * FROM S WHERE $pattern WITHIN 20 [t]$rest", time = "t")
+        .selectExpr("start", "end")
+        .as[(Long, Long)]
+        .collect()
+        .toSeq
+        .sorted
+      val sliced = run("")
+      assert(sliced.length > 100, sliced.length)
+      assertEquals(run(" PARTITION BY [key]"), sliced)
+      withConf("spark.sql.shuffle.partitions" -> "1")(assertEquals(run(" LIMIT 1000000"), sliced))
+    }
+  }
+
+  test("the time can be a timestamp, a date or a decimal") {
+    val events = Seq(("A", 0), ("A", 3), ("B", 4), ("X", 30))
+      .map { case (k, d) =>
+        (k, new Timestamp(d * 86400000L), Date.valueOf(s"2026-03-${d + 1}"), BigDecimal(d) / 2)
+      }
+      .toDF("type", "ts", "day", "n")
+      .withColumn("n", $"n".cast("DECIMAL(10, 2)"))
+    def count(time: String, length: String) =
+      events.cer(s"SELECT * FROM S WHERE A ; NO B FOR $length", time = time).count()
+    for ((length, n) <- Seq("3 days" -> 1L, "4 days" -> 0L); time <- Seq("ts", "day"))
+      assertEquals(count(time, length), n, s"$time $length")
+    assertEquals(count("n", "1.75 [n]"), 1L)
+    assertEquals(count("n", "2 [n]"), 0L)
+  }
+
+  test("COUNT(*) has a row for each deadline, and HAVING is asked of it") {
+    val events = batch(("A", 0, "k"), ("A", 1, "k"), ("X", 20, "k"))
+    assertEquals(
+      events
+        .cer("SELECT COUNT(*) FROM S WHERE A+ ; NO B FOR 5 [t] WITHIN 9 [t] HAVING matches > 1", time = "t")
+        .collect()
+        .toSeq,
+      Seq(Row(6L, 2L))
+    )
+  }
+
+  private def at(seconds: Int) = new Timestamp(1700000000000L + 1000L * seconds)
+  private val left = "SELECT c FROM S WHERE cart AS c ; NO pay FOR 10 seconds PARTITION BY [key]"
+
+  private def rows(name: String) =
+    spark.table(name).selectExpr("key", "cast(end AS LONG) - 1700000000").as[(String, Long)].collect().toSeq.sorted
+
+  test("a stream returns a match when the watermark has passed its deadline, also of a key without further events") {
+    val input = MemoryStream[(String, Timestamp, String)]
+    val running = input
+      .toDF()
+      .toDF("type", "ts", "key")
+      .withWatermark("ts", "2 seconds")
+      .cer(left)
+      .writeStream
+      .format("memory")
+      .queryName("left")
+      .start()
+    try {
+      def send(events: (String, Int, String)*): Seq[(String, Long)] = {
+        input.addData(events.map { case (kind, t, key) => (kind, at(t), key) })
+        running.processAllAvailable()
+        rows("left")
+      }
+      assertEquals(send(("cart", 0, "a"), ("cart", 1, "b"), ("pay", 5, "b")), Seq.empty)
+      assertEquals(send(("view", 11, "c")), Seq.empty)
+      // The watermark is at 10, and Spark regards what is at the watermark as past.
+      assertEquals(send(("view", 12, "c")), Seq("a" -> 10L))
+      def figure(name: String) = running.recentProgress
+        .flatMap(
+          _.observedMetrics.values.toArray
+            .map(_.asInstanceOf[Row].getAs[Long](name))
+        )
+        .toSeq
+      assert(figure("pending").contains(1L), figure("pending"))
+      assertEquals(send(("cart", 14, "a"), ("pay", 30, "z"), ("pay", 31, "z")), Seq("a" -> 10L, "a" -> 24L))
+      assertEquals(figure("pending").last, 0L)
+    } finally running.stop()
+  }
+
+  test("what waits is in the checkpoint, and comes out in the next run") {
+    val folder = Files.createTempDirectory("cer").toString
+    val source = folder + "/in"
+    def write(events: (String, Int, String)*): Unit = events
+      .map { case (kind, t, key) => (kind, at(t), key) }
+      .toDF("type", "ts", "key")
+      .coalesce(1)
+      .write
+      .mode("append")
+      .parquet(source)
+    def run(): Seq[(String, Long)] = {
+      val matches = spark.readStream
+        .schema("type STRING, ts TIMESTAMP, key STRING")
+        .parquet(source)
+        .withWatermark("ts", "2 seconds")
+        .cer(left)
+      matches.writeStream
+        .format("parquet")
+        .option("path", folder + "/out")
+        .option("checkpointLocation", folder + "/checkpoint")
+        .trigger(Trigger.AvailableNow())
+        .start()
+        .awaitTermination()
+      spark.read
+        .schema(matches.schema)
+        .parquet(folder + "/out")
+        .selectExpr("key", "cast(end AS LONG) - 1700000000")
+        .as[(String, Long)]
+        .collect()
+        .toSeq
+        .sorted
+    }
+    write(("cart", 0, "a"), ("cart", 1, "b"))
+    assertEquals(run(), Seq.empty)
+    assertEquals(run(), Seq.empty)
+    write(("pay", 8, "b"), ("view", 60, "z"))
+    assertEquals(run(), Seq("a" -> 10L))
+    assertEquals(run(), Seq("a" -> 10L))
+  }
+}
