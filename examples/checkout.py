@@ -1,4 +1,4 @@
-"""An abandoned checkout: a visitor puts something in the cart, and then neither buys nor adds anything for half an hour.
+"""An abandoned checkout: a visitor puts something in the cart, and then neither buys nor adds anything for 30 minutes.
 
 `NO (buy OR cart) FOR 30 minutes` asks that nothing of this comes, and `WITHOUT buy` that nothing was bought in between.
 SELECT MAX and CONSUME BY PARTITION make one match of each cart, with all its items.
