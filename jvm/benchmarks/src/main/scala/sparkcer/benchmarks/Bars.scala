@@ -130,11 +130,20 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
 
   /** An event that must not come between two, alone and compared with the first of them, against the queries without
     * it. In N-two it is compared by another column than the last event, so that partial matches differ in two values.
+    * An event that must not come after another one, against waiting for it, and the same with longer and longer waits.
     */
   private def absences =
     of("R-without", "N-between")(r => slower("N-between against R-without", r(0), r(1), 1.1)) ++
       of("N-pairs", "N-compared")(r => slower("N-compared against N-pairs", r(0), r(1), 3)) ++
-      of("N-pairs", "N-two")(r => slower("N-two against N-pairs", r(0), r(1), 4))
+      of("N-pairs", "N-two")(r => slower("N-two against N-pairs", r(0), r(1), 4)) ++
+      of("R-without", "N-after-30000")(r => slower("N-after-30000 against R-without", r(0), r(1), 1.5)) ++
+      of("N-pairs", "N-after-two")(r => slower("N-after-two against N-pairs", r(0), r(1), 3)) ++
+      Vector("N-after", "N-pending").flatMap { n =>
+        of(Vector("1000", "30000", "1000000").map(w => s"$n-$w"): _*) { r =>
+          val rates = r.map(_.update(masked = true))
+          Seq(line(s"$n, waiting 1 s to 1,000 s, slowest against fastest", rates.max / rates.min, 1.5, atLeast = false))
+        }
+      }
 
   private def windows = {
     val names = Vector("1000", "10000", "30000", "100000", "1000000").map("S3-noend-w" + _)

@@ -60,11 +60,25 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
     var i = 0
     while (i < times.length) {
       val time = times(i)
-      if (substream.read(evaluator.classOf(source.mask(i)), time, time - within, rows(i))) seen.closed()
+      if (read(substream, evaluator.classOf(source.mask(i)), time, rows(i), seen)) seen.closed()
       i += 1
     }
     seen.outcome
   }
+
+  /** For how long matches wait after their last event, or -1 if the query does not end with `NO … FOR`. */
+  private val waits: Long = program.waits match {
+    case Some(Window.Attribute(Quantity.Number(n), _)) => n.toLong
+    case _                                             => -1L
+  }
+
+  private def read(s: Substream, cls: Int, time: Long, row: Array[Byte], seen: Visitor): Boolean =
+    if (waits < 0) s.read(cls, time, time - within, row)
+    else {
+      while (s.fire(time)) if (seen != null) seen.closed()
+      s.readWithDeadline(cls, time, time + waits - within, time + waits, row)
+      false
+    }
 
   private def partitioned(evaluator: Evaluator, source: Run.Source, visit: Boolean): Outcome = {
     val substreams = mutable.LongMap.empty[Substream]
@@ -73,7 +87,7 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
     while (i < times.length) {
       val time = times(i)
       val substream = substreams.getOrElseUpdate(keys(i), evaluator.newSubstream())
-      if (substream.read(evaluator.classOf(source.mask(i)), time, time - within, rows(i))) seen.closed()
+      if (read(substream, evaluator.classOf(source.mask(i)), time, rows(i), seen)) seen.closed()
       i += 1
     }
     seen.outcome
@@ -88,7 +102,7 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
     var i = 0
     while (i < times.length) {
       val substream = substreams.getOrElseUpdate(if (keys == null) 0L else keys(i), evaluator.newSubstream())
-      substream.read(evaluator.classOf(masks(i)), times(i), times(i) - within, rows(i)): Unit
+      read(substream, evaluator.classOf(masks(i)), times(i), rows(i), seen = null): Unit
       if (i % 1000 == 999) {
         val half = if (i < times.length / 2) 0 else 1
         nodes(half) = math.max(nodes(half), substreams.values.map(_.nodes).sum)

@@ -31,8 +31,10 @@ final private[evaluate] class Pending(index: PendingIndex) {
   /** The one with the first deadline. Those behind it need no event that is older than its `start`. */
   def first: Item = items(base & mask)
 
-  /** How many wait. */
-  def size: Int = all.count(!_.isOver)
+  /** How many wait, and about how many bytes they take: kept up to date, because what waits may be very much. */
+  def size: Int = waiting
+  private var waiting = 0
+  private var itemBytes = 0L
 
   private def all: Iterator[Item] = Iterator.iterate(base)(_ + 1).take(top - base).map(i => items(i & mask))
 
@@ -41,6 +43,8 @@ final private[evaluate] class Pending(index: PendingIndex) {
     items(top & mask) = item
     item.number = top
     top += 1
+    if (!item.isOver) waiting += 1
+    itemBytes += item.bytes
     if (index != null) index.add(item, top - base)
   }
 
@@ -52,6 +56,8 @@ final private[evaluate] class Pending(index: PendingIndex) {
   def clear(): Unit = while (!isEmpty) removeOne()
 
   private def removeOne(): Unit = {
+    if (!first.isOver) waiting -= 1
+    itemBytes -= first.bytes
     first.end()
     items(base & mask) = null
     base += 1
@@ -63,7 +69,13 @@ final private[evaluate] class Pending(index: PendingIndex) {
     * there were any.
     */
   def removeCompared(meets: Int => Boolean): Boolean = {
-    val some = index.remove(meets, item => if (savedTop - item.number > 0) changed += item)
+    val some = index.remove(
+      meets,
+      item => {
+        if (item.isOver) waiting -= 1
+        if (savedTop - item.number > 0) changed += item
+      }
+    )
     skip()
     some
   }
@@ -145,6 +157,7 @@ final private[evaluate] class Pending(index: PendingIndex) {
     if (index != null) (0 until in.int()).foreach { _ =>
       val item = items((base + in.int()) & mask)
       val (heads, ends) = readHeads(in, topNode)
+      if (!item.isOver && heads.isEmpty) waiting -= 1
       item.keep(heads, ends)
     }
     skip()
@@ -162,11 +175,12 @@ final private[evaluate] class Pending(index: PendingIndex) {
     (heads, if (index == null) null else Array.fill(heads.length / 2)(Array.fill(in.int())(Cell.read(in))))
   }
 
-  def bytes: Long = 4L * (mask + 1) + all.map(_.bytes).sum + (if (index == null) 0L else index.bytes)
+  def bytes: Long = 4L * (mask + 1) + itemBytes + (if (index == null) 0L else index.bytes)
 
   /** For tests: throws if something that waits breaks an invariant. */
   def checkInvariants(tecs: Tecs, events: Events): Unit = {
     require(isEmpty || !first.isOver, "the first does not wait")
+    require(waiting == all.count(!_.isOver) && itemBytes == all.map(_.bytes).sum, "what waits is counted wrongly")
     all.sliding(2).foreach {
       case Seq(a, b) =>
         require(a.deadline <= b.deadline, "deadlines decrease")
@@ -252,10 +266,11 @@ private[evaluate] object Pending {
       some
     }
 
-    def bytes: Long = {
+    /** About what it took at first. */
+    val bytes: Long = {
       val cells =
         if (ends == null) 0L else ends.iterator.flatten.map(c => c.registers.iterator.map(Content.bytes).sum + 48).sum
-      72L + 4L * heads.length + cells
+      80L + 4L * heads.length + cells
     }
   }
 
