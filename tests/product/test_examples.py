@@ -32,13 +32,14 @@ def test_the_example(spark: SparkSession, capsys: pytest.CaptureFixture[str], na
     assert printed == beside.read_text(encoding="utf-8")
 
 
-def test_there_are_eight() -> None:
+def test_there_are_nine() -> None:
     assert SCRIPTS == [
         "brute_force",
         "card_testing",
         "checkout",
         "iot_alarm",
         "network_loss",
+        "service_level",
         "stock_reversal",
         "stolen_card",
         "taxi_chain",

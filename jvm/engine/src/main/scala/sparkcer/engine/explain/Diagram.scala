@@ -1,6 +1,8 @@
 package sparkcer.engine.explain
 
 import sparkcer.engine.automaton.{Cea, Unless}
+import sparkcer.engine.ceql.Printer
+import sparkcer.engine.evaluate.Program
 
 /** An automaton as a Mermaid flowchart, and the texts at its arrows. Transitions between the same two states share an
   * arrow.
@@ -43,6 +45,11 @@ object Diagram {
       s"no ${a.conditions(u.condition).show}${if (compared.isEmpty) "" else compared.mkString(" with ", " and ", "")}"
     }
     .mkString(", ")
+
+  /** What must not come after a match, which the automaton does not show. */
+  private[explain] def after(p: Program): Option[String] = p.waits.map { length =>
+    s"after a match: ${forbidden(p.cea, p.cea.absentAfter)} for ${Printer.print(length)}; then it ends"
+  }
 
   private def escape(text: String): String =
     text.replace("\\", "\\\\").replace("\"", "#quot;").replace("\n", " ")

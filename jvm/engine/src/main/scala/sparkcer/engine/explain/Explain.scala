@@ -16,7 +16,7 @@ object Explain {
       "Conditions, each asked of an event once, by Spark" -> p.conditions.zipWithIndex.map { case (g, i) =>
         s"$i  ${g.show}"
       }.toVector,
-      "Automaton" -> (automaton(p.cea) ++ after(p))
+      "Automaton" -> (automaton(p.cea) ++ Diagram.after(p))
     ) ++ (if (p.comparisons.isEmpty) None
           else Some("Comparisons between events" -> p.access.map { case (l, a) => s"${l.show}  ${a.text}" })) ++ Vector(
       "Events" -> Vector(dropping(p)),
@@ -77,11 +77,6 @@ object Explain {
           .map(t => s"q${t.from} -> q${t.to}${if (a.finals(t.to)) " (match)" else ""}  ${Diagram.text(a, t)}")
           .toVector
       )
-
-  /** What must not come after a match, which the automaton does not show. */
-  private def after(p: Program): Option[String] = p.waits.map { length =>
-    s"after a match: ${Diagram.forbidden(p.cea, p.cea.absentAfter)} for ${Printer.print(length)}; then it ends"
-  }
 
   /** Of the rounds of `A{500}` nobody reads all. */
   private def shortened(lines: Vector[String]): Vector[String] =

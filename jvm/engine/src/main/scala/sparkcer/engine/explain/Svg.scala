@@ -46,7 +46,7 @@ final private class Svg(program: Program) {
       if (a.transitions.forall(_.label == 0)) "event: the event it takes"
       else "event / variable: the event it takes / the variable it is bound to"
     val any = if (a.transitions.exists(Diagram.asked(a, _).isEmpty)) "any: every event; " else ""
-    Vector(label, s"${any}double circle: a match")
+    Vector(label, s"${any}double circle: a match") ++ Diagram.after(program)
   }
 
   def draw(): String = {
