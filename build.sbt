@@ -22,6 +22,12 @@ val tested = Seq(
     "org.scalameta" %% "munit-scalacheck" % Versions("munitScalacheck") % Test
   ),
   Test / fork := true,
+  // Temporary files are deleted after the tests, also those that a suite has left.
+  Test / javaOptions += s"-Djava.io.tmpdir=${target.value / "tmp"}",
+  Test / testOptions ++= {
+    val folder = target.value / "tmp"
+    Seq(Tests.Setup(() => IO.createDirectory(folder)), Tests.Cleanup(() => IO.delete(folder)))
+  },
   // Suites are over in seconds, for which neither the optimizing compiler of Java nor its concurrent collector pays:
   // StreamSuite takes 69 s of CPU time instead of 144, WindowQuerySuite 66 instead of 121, OracleSuite 40 instead of 54.
   // The room for compiled code is that of the optimizing compiler: when it is full, Java goes on without compiling.
@@ -100,9 +106,56 @@ lazy val views = (project in file("jvm/views"))
 
 lazy val benchmarks = (project in file("jvm/benchmarks"))
   .enablePlugins(JmhPlugin)
-  .dependsOn(views)
-  .settings(tested)
+  .dependsOn(views, harness)
+  .settings(tested, started)
   .settings(name := "spark-cer-benchmarks")
+
+lazy val classpath =
+  taskKey[File]("A file with the class path of this project, for programs that start Java themselves.")
+
+val started = Seq(
+  classpath := {
+    val file = target.value / "classpath"
+    IO.write(file, (Runtime / fullClasspath).value.map(_.data.getAbsolutePath).mkString(java.io.File.pathSeparator))
+    file
+  }
+)
+
+/** Other engines, measured beside ours by scripts/peers. None of them is in `root`, so neither the jar nor `sbt test`
+  * knows their libraries, and each has a class path of its own.
+  */
+def peer(id: String): Project = Project(id, file(s"jvm/peers/$id"))
+  .dependsOn(harness)
+  .settings(started)
+  .settings(name := s"spark-cer-peers-$id", publish / skip := true)
+
+/** What takes the time, the same for all engines, ours too. */
+lazy val harness = (project in file("jvm/peers/harness"))
+  .settings(name := "spark-cer-peers-harness", publish / skip := true)
+
+lazy val flink = peer("flink").settings(
+  libraryDependencies ++= Seq("streaming-java", "clients", "cep", "table-api-java-bridge", "table-runtime")
+    .map(n => "org.apache.flink" % s"flink-$n" % Versions("flink")) :+
+    "org.apache.flink" % "flink-table-planner-loader" % Versions("flink")
+)
+
+/** Two of its dependencies are not on Maven Central: a bundle around the disruptor, for which the disruptor itself
+  * stands in, and the services of OSGi, which it does not need here.
+  */
+lazy val siddhi = peer("siddhi").settings(
+  libraryDependencies ++= Seq(
+    ("io.siddhi" % "siddhi-core" % Versions("siddhi"))
+      .excludeAll(ExclusionRule("org.wso2.orbit.com.lmax"), ExclusionRule("org.eclipse.osgi")),
+    "com.lmax" % "disruptor" % "3.4.4"
+  )
+)
+
+/** Under the GPL: nothing but `make bench-peers` builds it. */
+lazy val esper = peer("esper").settings(
+  libraryDependencies ++= Seq("common", "compiler", "runtime").map(n =>
+    "com.espertech" % s"esper-$n" % Versions("esper")
+  )
+)
 
 /** The product: one jar with all rings but the benchmarks. */
 lazy val root = (project in file("."))

@@ -1,6 +1,6 @@
 """The stream of the tests as a separate program, so that it can be killed. Events and matches are in files.
 
-    python stream_job.py FOLDER [MASTER]
+    python -m integration.stream_job FOLDER [MASTER]
 
 It continues from FOLDER/checkpoint, touches FOLDER/running when the query runs, and ends when all files are read.
 """
@@ -8,6 +8,7 @@ It continues from FOLDER/checkpoint, touches FOLDER/running when the query runs,
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -37,8 +38,9 @@ SETTINGS = {
 }
 
 
-def session(master: str) -> SparkSession:
-    builder = SparkSession.builder.master(master).appName("integration")
+def session(master: str, jars: Sequence[str] = ()) -> SparkSession:
+    """:param jars: beside the engine's"""
+    builder = SparkSession.builder.master(master).appName("integration").config("spark.jars", ",".join(jars))
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     return spark_cer.configure(builder).getOrCreate()

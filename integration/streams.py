@@ -19,7 +19,7 @@ from integration import stream_job
 
 LONG = bool(os.environ.get("CER_LONG"))
 START = datetime(2026, 1, 1, tzinfo=timezone.utc)
-JOB = Path(stream_job.__file__)
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def write_events(folder: Path, files: int, per_file: int, rng: random.Random) -> None:
@@ -50,17 +50,21 @@ def line(kind: str, seconds: float, number: int, key: str, p: int, note: str) ->
 
 
 class Job:
-    """A run of the job in its own process group."""
+    """A run of a job in its own process group.
 
-    def __init__(self, folder: Path, master: str = "local[2]") -> None:
+    :param arguments: of the job, after the folder
+    """
+
+    def __init__(self, folder: Path, *arguments: str, module: str = "integration.stream_job") -> None:
         self.folder = folder
         (folder / "running").unlink(missing_ok=True)
         self.before = self.commits()
         self.log = (folder / "log").open("a")
-        root = str(JOB.parent.parent / "python")
+        more = {"PYTHONPATH": str(ROOT / "python"), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
         self.process = subprocess.Popen(
-            [sys.executable, str(JOB), str(folder), master],
-            env={**os.environ, "PYTHONPATH": root, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
+            [sys.executable, "-m", module, str(folder), *arguments],
+            cwd=ROOT,
+            env={**os.environ, **more},
             stdout=self.log,
             stderr=self.log,
             start_new_session=True,

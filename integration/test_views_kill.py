@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from datetime import datetime, timezone
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from integration import views_job
 from integration.streams import LONG, wait
-from integration.views_job import START, Row
+from integration.views_job import Row
+from integration.views_process import kill, minute_of, printed, start, version
 from spark_cer import views
 
 KILLS = 30 if LONG else 4
@@ -29,27 +25,30 @@ def test_kill_and_go_on(spark: SparkSession, tmp_path: Path) -> None:
     rng = random.Random(seed)
     places = [run_and_kill(tmp_path, seed, rng) for _ in range(KILLS)]
     print("killed at versions", places)
-    assert start(tmp_path, seed).wait(900) == 0, (tmp_path / "log").read_text(errors="replace")[-5000:]
+    assert start(tmp_path, "views_job", seed, BATCHES).wait(900) == 0, printed(tmp_path)
 
     v = views.open(spark, str(tmp_path / "views"))
     rows = [row for batch in views_job.batches(seed, BATCHES) for row in batch]
     assert v.maintain().count() == 0
     for name, right in naive(rows).items():
         columns = [c for c in v.read(name).columns if c not in ("t", "batch", "PART_TIMESTAMP")]
-        found = Counter((minute(row["PART_TIMESTAMP"]), *(row[c] for c in columns)) for row in v.read(name).collect())
+        found = Counter(
+            (minute_of(row["PART_TIMESTAMP"]), *(row[c] for c in columns)) for row in v.read(name).collect()
+        )
         assert sum(right.values()) > 0
         assert found == right, name
 
 
 def run_and_kill(folder: Path, seed: int, rng: random.Random) -> int:
     """Kills the program after some commits. Returns the version that it reached."""
-    process = start(folder, seed)
+    (folder / "running").unlink(missing_ok=True)
+    process = start(folder, "views_job", seed, BATCHES)
     try:
         wait(lambda: (folder / "running").exists() or process.poll() is not None, 240)
         enough = version(folder) + rng.randrange(1, 14)
         wait(lambda: version(folder) >= enough or process.poll() is not None, 240)
         time.sleep(rng.uniform(0, 0.3))
-        assert process.poll() in (None, 0), (folder / "log").read_text(errors="replace")[-5000:]
+        assert process.poll() in (None, 0), printed(folder)
     finally:
         kill(process)
     return version(folder)
@@ -75,38 +74,3 @@ def naive(rows: list[Row]) -> dict[str, Counter[tuple[object, ...]]]:
         "Long": Counter((m, src, *run) for (m, src), run in runs.items() if run[0] >= 4),
         "Recent": Counter((m, src, total) for (m, src), total in recent.items()),
     }
-
-
-def minute(stamp: datetime) -> int:
-    return int((stamp.astimezone(timezone.utc) - START).total_seconds()) // 60
-
-
-def start(folder: Path, seed: int) -> subprocess.Popen[bytes]:
-    (folder / "running").unlink(missing_ok=True)
-    root = Path(views_job.__file__).parent.parent
-    with (folder / "log").open("a") as log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "integration.views_job", str(folder), str(seed), str(BATCHES)],
-            cwd=root,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(root / "python"),
-                "SPARK_LOCAL_IP": "127.0.0.1",
-                "PYSPARK_PYTHON": sys.executable,
-            },
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """Kills the whole process group at once: Python and its JVM."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def version(folder: Path) -> int:
-    names = [p.stem for p in (folder / "views" / "_catalog").glob("[0-9]*.json")]
-    return max((int(name) for name in names), default=0)

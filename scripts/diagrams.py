@@ -49,6 +49,7 @@ PICTURES = {
     "as": pattern("(A ; B) AS x", "A X B"),
     "no": pattern("A ; NO B ; C", "A B C A X C"),
     "no-for": pattern("A ; NO B FOR 2 [at]", "A X B A X X"),
+    "no-before": pattern("NO B FOR 2 [at] ; A", "B X A X A"),
     "without": pattern("(A+ ; C) WITHOUT B", "A B A A C"),
     "not": pattern("A : NOT(B):+ : C", "A X X C A B C"),
     "filter": pattern("(A AS x ; B) FILTER x[v > 5]", "A3 A7 B"),

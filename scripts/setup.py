@@ -1,5 +1,6 @@
 """Prepares everything a fresh machine lacks: .venv with the Python tools, Java, sbt and the libraries. With versions of
-Spark as arguments, fetches the PySpark of each beside it.
+Spark as arguments, fetches the PySpark of each beside it; with the names of `JARS`, the jars that only some tests and
+demos need.
 
 Only the standard library, and a syntax that any Python 3 can read, so that an old one gets a sentence and not a
 syntax error. Running it again costs a moment: what is there is kept.
@@ -293,8 +294,20 @@ def choose_java(pins):
     return os.path.join(ROOT, home)
 
 
+def ivy(java):
+    """The command of the Ivy that PySpark carries. No host is named, so mirrors and proxies set up for Ivy hold."""
+    jars = os.path.join(site_packages(), "pyspark", "jars")
+    found = [name for name in os.listdir(jars) if re.match(r"ivy-[0-9.]+\.jar$", name)]
+    if not found:
+        raise Failed("PySpark in .venv carries no Ivy: remove .venv and run make again.")
+    command = [os.path.join(java, "bin", "java")]
+    if os.environ.get("HOME"):
+        command.append("-Duser.home=" + os.environ["HOME"])
+    return command + ["-jar", os.path.join(jars, found[0]), "-m2compatible", "-types", "jar", "bundle"]
+
+
 def fetch_sbt(pins, java):
-    """sbt's launcher, by the Ivy that PySpark carries: no host is named, so mirrors and proxies set up for Ivy hold."""
+    """sbt's launcher."""
     mark = os.path.join(TOOLS, "sbt-version")
     launcher = os.path.join(TOOLS, "sbt-launch.jar")
     wanted = pins["sbt.version"]
@@ -303,14 +316,7 @@ def fetch_sbt(pins, java):
             if text.read().strip() == wanted:
                 return
     say("Fetching sbt %s ..." % wanted)
-    jars = os.path.join(site_packages(), "pyspark", "jars")
-    ivy = [name for name in os.listdir(jars) if re.match(r"ivy-[0-9.]+\.jar$", name)]
-    if not ivy:
-        raise Failed("PySpark %s in .venv carries no Ivy: remove .venv and run make again." % pins["spark"])
-    command = [os.path.join(java, "bin", "java")]
-    if os.environ.get("HOME"):
-        command.append("-Duser.home=" + os.environ["HOME"])
-    command += ["-jar", os.path.join(jars, ivy[0]), "-m2compatible", "-types", "jar"]
+    command = ivy(java)
     command += ["-dependency", "org.scala-sbt", "sbt-launch", wanted]
     command += ["-retrieve", os.path.join(TOOLS, "[artifact].[ext]")]
     logged(command, not_fetched("sbt %s" % wanted))
@@ -338,13 +344,69 @@ def fetch_libraries():
         out.write(digest.hexdigest())
 
 
+# What only some tests and demos need, by the folder in .tools: organisation, module, the name of its version, and
+# whether the jars that it depends on come with it. The token provider that the connector asks for is not everywhere.
+JARS = {
+    "kafka-broker": [
+        ("org.apache.kafka", "kafka_2.13", "kafka", True),
+        ("org.slf4j", "slf4j-nop", "slf4jNop", True),
+    ],
+    "kafka-connector": [
+        ("org.apache.spark", "spark-sql-kafka-0-10_2.13", "kafkaConnector", False),
+        ("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", "kafkaTokenProvider", False),
+        ("org.apache.kafka", "kafka-clients", "kafkaClients", False),
+        ("org.apache.commons", "commons-pool2", "commonsPool2", False),
+    ],
+    "lakes": [
+        ("io.delta", "delta-spark_2.13", "delta-4.0.5", False),
+        ("io.delta", "delta-storage", "delta-4.0.5", False),
+        ("org.apache.iceberg", "iceberg-spark-runtime-4.0_2.13", "iceberg-4.0.5", False),
+    ],
+    "postgresql": [("org.postgresql", "postgresql", "postgresql", False)],
+}
+
+
+def fetch_jars(name, pins):
+    """The jars of a name, in a folder of .tools. The list in the folder is written when all of them are there."""
+    wanted = "".join(
+        '<dependency org="%s" name="%s" rev="%s" transitive="%s" conf="default->default"/>\n'
+        % (organisation, module, pins[version], "true" if deep else "false")
+        for organisation, module, version, deep in JARS[name]
+    )
+    folder = os.path.join(TOOLS, name)
+    done = os.path.join(folder, "list.xml")
+    text = (
+        '<ivy-module version="2.0">\n<info organisation="spark-cer" module="%s"/>\n'
+        '<configurations><conf name="default"/></configurations>\n<dependencies>\n%s</dependencies>\n</ivy-module>\n'
+    ) % (name, wanted)
+    if os.path.exists(done):
+        with open(done) as before:
+            if before.read() == text:
+                os.utime(done)
+                return
+    say("Fetching jars into .tools/%s (once) ..." % name)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    unfinished = os.path.join(folder, "unfinished.xml")
+    with open(unfinished, "w") as out:
+        out.write(text)
+    with open(os.path.join(TOOLS, "java-home")) as home:
+        java = os.path.join(ROOT, home.read().strip())
+    command = ivy(java) + ["-ivy", unfinished, "-retrieve", os.path.join(folder, "[artifact]-[revision].[ext]")]
+    logged(command, not_fetched("The jars of " + name))
+    os.rename(unfinished, done)
+
+
 def main(others):
     check_python()
     if not os.path.isdir(TOOLS):
         os.makedirs(TOOLS)
     if others:
-        for version in others:
-            install_spark(version)
+        for other in others:
+            if other in JARS:
+                fetch_jars(other, versions())
+            else:
+                install_spark(other)
         return
     with open(LOG, "w"):
         pass

@@ -23,7 +23,12 @@ from typing import IO
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / ".tools" / "python-tests.log"
 SBT = str(ROOT / "scripts" / "sbt")
-PYTEST = (str(ROOT / "scripts" / "env"), str(ROOT / ".venv" / "bin" / "python"), "-m", "pytest")
+PYTHON = (str(ROOT / "scripts" / "env"), str(ROOT / ".venv" / "bin" / "python"))
+PYTEST = (*PYTHON, "-m", "pytest")
+# Other engines on a few events, with all that they need. Those on Spark take minutes: `make bench-smoke` has them too.
+RUNNERS = ("benchmarks/classpath", "flink/classpath", "siddhi/classpath")
+ENGINES = "spark-cer|reference|siddhi|flink.*|duckdb"
+SMOKE = (*PYTHON, str(ROOT / "scripts" / "peers"), "smoke", "--built", "--engines", ENGINES)
 
 running: list[subprocess.Popen[bytes]] = []
 interrupted = threading.Event()
@@ -77,7 +82,7 @@ def scala(others: Others) -> bool:
 
 def python(integration: list[str], others: Others) -> bool:
     with LOG.open("wb") as log:
-        own = [run(*PYTEST, *integration, output=log), run(*PYTEST, "tests", output=log)]
+        own = [run(*PYTEST, *integration, output=log), run(*PYTEST, "tests", output=log), run(*SMOKE, output=log)]
         return all([*own, others.run(log)])
 
 
@@ -88,7 +93,7 @@ def main() -> int:
     lines = (ROOT / "versions.properties").read_text(encoding="utf-8").splitlines()
     versions = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
     started = time.monotonic()
-    if not run(SBT, "dist", "Test/compile"):
+    if not run(SBT, "dist", "Test/compile", *RUNNERS):
         print("The sources did not compile, so no tests were run.", file=sys.stderr)
         return 1
     print("The Python tests run at the same time as the Scala tests; what they print follows.", flush=True)

@@ -10,5 +10,7 @@ run / javaOptions ++= Seq(
 )
 
 // For SparkBenchmark: what Spark needs opened, as in the tests of the Spark layer, and its log. The tests' heap, collector
-// and compiler (-X...) stay out: those are chosen for suites that are over in seconds.
-run / javaOptions ++= (LocalProject("spark") / Test / javaOptions).value.filterNot(_.startsWith("-X"))
+// and compiler (-X...) stay out: those are chosen for suites that are over in seconds. So does their folder of temporary
+// files, which is there only while they run.
+run / javaOptions ++= (LocalProject("spark") / Test / javaOptions).value
+  .filterNot(o => o.startsWith("-X") || o.startsWith("-Djava.io.tmpdir"))

@@ -8,8 +8,22 @@
 
 from spark_cer._diagram import Diagram
 from spark_cer._jar import __version__
+from spark_cer._merge import merge
 from spark_cer._query import Cer, cer
 from spark_cer._rows import rows
+from spark_cer._rules import CerRules, bound, cer_rules
 from spark_cer._session import configure, session
 
-__all__ = ["Cer", "Diagram", "__version__", "cer", "configure", "rows", "session"]
+__all__ = [
+    "Cer",
+    "CerRules",
+    "Diagram",
+    "__version__",
+    "bound",
+    "cer",
+    "cer_rules",
+    "configure",
+    "merge",
+    "rows",
+    "session",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,54 @@ def snapshot(query: Cer, events: DataFrame | Mapping[str, DataFrame], at: Any, c
     if checkpoint is not None:
         return DataFrame(entry.snapshotOf(merged, query.query, options, time, checkpoint), spark)
     return DataFrame(entry.snapshot(merged, query.query, options, time), spark)
+
+
+def rule_matches(
+    rules: Mapping[str, Cer], options: Cer, skip: bool, events: DataFrame | Mapping[str, DataFrame]
+) -> DataFrame:
+    """Returns the matches of a set of rules, over one DataFrame, or over several that have a name in FROM."""
+    spark = _session_of(events)
+    if _is_connect(spark):
+        texts, params = _rules_named(rules)
+        named = {**_named(options), **params, "invalid": "skip" if skip else None}
+        found: DataFrame = _connect().transform(events, texts, named, "rules")
+        return found
+    entry = _entry(spark)
+    if isinstance(events, DataFrame):
+        return DataFrame(entry.rules(events._jdf, *_rules(rules), _options(entry, options), skip), spark)
+    # Two lists, because a dict would lose its order.
+    frames = [df._jdf for df in events.values()]
+    return DataFrame(
+        entry.rulesOver(list(events), frames, *_rules(rules), _options(entry, options), skip),
+        spark,
+    )
+
+
+def explained_rules(rules: Mapping[str, Cer]) -> str:
+    """Returns the plan of a set of rules as text. Starts a session if there is none."""
+    spark = SparkSession.getActiveSession() or session()
+    if _is_connect(spark):
+        texts, params = _rules_named(rules)
+        of_server: str = _connect().text(spark, "explain_rules", texts, options=params)
+        return of_server
+    text: str = _entry(spark).explainRules(*_rules(rules))
+    return text
+
+
+def _rules(rules: Mapping[str, Cer]) -> tuple[list[str], list[str], list[dict[str, Any]]]:
+    """The names, queries and parameters of rules, for the JVM."""
+    return list(rules), [query.query for query in rules.values()], [_params(query) for query in rules.values()]
+
+
+def _rules_named(rules: Mapping[str, Cer]) -> tuple[str, dict[str, Any]]:
+    """The same, for a message to the server."""
+    texts = json.dumps([[name, query.query] for name, query in rules.items()])
+    params = {
+        f"params.{i}.{name}": lit(value)
+        for i, query in enumerate(rules.values())
+        for name, value in query.params.items()
+    }
+    return texts, params
 
 
 def types_must_occur(query: Cer, events: DataFrame | Mapping[str, DataFrame]) -> None:

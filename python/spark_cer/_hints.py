@@ -11,6 +11,7 @@ _SPELLINGS: list[tuple[str, str]] = [
     (r"\bparams has\b", "--param has"),
     (r"applied to one DataFrame\. Give each input its own: cer\(query\)\.over\(\{(.*)\}\)", r"given one. Write \1"),
     (r'"(\w+)": …', r"\1=FILE"),
+    (r"\binvalid='skip'", "--skip-invalid"),
     (r"over\(\) has no DataFrame for it", "there is no file for it"),
 ]
 
@@ -18,6 +19,7 @@ _SPELLINGS: list[tuple[str, str]] = [
 _CONDITIONS = {
     "CER_NO_TIME",
     "CER_PARAMETER",
+    "CER_RULES",
     "CER_SEVERAL_STREAMS",
     "CER_UNKNOWN_COLUMN",
     "CER_UNKNOWN_STREAM",

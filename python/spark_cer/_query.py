@@ -63,7 +63,7 @@ class Cer:
         """
         if not isinstance(inputs, Mapping):
             raise PySparkTypeError("over() takes a dict of names and DataFrames.")
-        _check_inputs(inputs, "over")
+        check_inputs(inputs, "over")
         return _engine.matches_over(self, inputs)
 
     def snapshot(
@@ -204,14 +204,14 @@ def _time(until: Any) -> str | None:
 
 def _check_events(events: Any, method: str) -> None:
     if isinstance(events, Mapping):
-        _check_inputs(events, method)
+        check_inputs(events, method)
     elif not isinstance(events, DataFrame):
         raise PySparkTypeError(
             f"{method}() takes a DataFrame of Spark, or a dict of names and DataFrames, {_not_one(events)}"
         )
 
 
-def _check_inputs(inputs: Mapping[str, Any], method: str) -> None:
+def check_inputs(inputs: Mapping[str, Any], method: str) -> None:
     if not inputs:
         raise PySparkValueError(f"{method}() takes at least one DataFrame.")
     for name, events in inputs.items():

@@ -1,4 +1,5 @@
-"""The command ``spark-cer``: runs a query over files, explains a query, or checks a query against a schema."""
+"""The command ``spark-cer``: runs a query or a set of rules over files, explains a query, or checks a query against a
+schema."""
 
 from __future__ import annotations
 
@@ -23,10 +24,11 @@ from pyspark.sql import functions as F  # noqa: N812  (as PySpark's users know i
 from pyspark.sql.types import StructType
 
 import spark_cer
-from spark_cer import Cer, cer
+from spark_cer import Cer, cer, cer_rules
 from spark_cer._hints import for_command_line
 from spark_cer._not_given import NOT_GIVEN
 
+_EVENTS = "files or folders of events: .csv with a header, .json, .parquet"
 _FORMATS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 _READ = {"csv": {"header": "true", "inferSchema": "true"}, "json": {}, "parquet": {}}
 
@@ -40,15 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     line itself is wrong, argparse exits with 2."""
     options = _parser().parse_args(arguments)
     try:
-        query = cer(
-            _text(options.query),
-            time=getattr(options, "time", None),
-            type=getattr(options, "type", NOT_GIVEN),
-            order=getattr(options, "order", None),
-            until=getattr(options, "until", None),
-            params=dict(getattr(options, "param", [])),
-        )
-        options.command(query, options)
+        options.command(options)
     except (Problem, PySparkException) as problem:
         print(f"spark-cer: {_words(problem)}", file=sys.stderr)
         return 1
@@ -74,27 +68,35 @@ def _words(problem: Exception) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="spark-cer", description="Find patterns of events with CEQL queries.")
     parser.add_argument("--version", action="version", version=f"spark-cer {spark_cer.__version__}")
-    commands = parser.add_subparsers(required=True, metavar="run | explain | check")
+    commands = parser.add_subparsers(required=True, metavar="run | rules | explain | check")
 
     run = commands.add_parser("run", help="print the matches of a query over files of events")
     run.add_argument("query", help="a file with a query")
-    run.add_argument(
-        "events",
-        nargs="+",
-        help="files or folders of events: .csv with a header, .json, .parquet; NAME=FILE for FROM NAME",
-    )
+    run.add_argument("events", nargs="+", help=f"{_EVENTS}; NAME=FILE for FROM NAME")
     run.add_argument("--stream", action="store_true", help="read the files as a stream, until all are read")
-    run.add_argument(
-        "--until",
-        metavar="TIME",
-        help="for a query that ends with NO: the time up to which the events are complete, or forever",
-    )
-    run.add_argument("--rows", type=int, default=100, metavar="N", help="print at most N matches (100)")
     run.set_defaults(command=_run)
+
+    sets = commands.add_parser("rules", help="print the matches of a set of rules, or explain it")
+    set_commands = sets.add_subparsers(required=True, metavar="run | explain")
+    rules = set_commands.add_parser("run", help="print the matches of all rules over files of events")
+    rules.add_argument("rules", help="a folder of .ceql files, each with a rule that has the name of the file")
+    rules.add_argument("events", nargs="+", help=f"{_EVENTS}; NAME=FILE for FROM NAME")
+    rules.add_argument("--skip-invalid", action="store_true", help="leave out rules that are wrong, with a warning")
+    rules.set_defaults(command=_run_rules)
+    explain_rules = set_commands.add_parser("explain", help="print what the rules share, in words")
+    explain_rules.add_argument("rules", help="a folder of .ceql files")
+    explain_rules.set_defaults(command=_explain_rules)
+    for command in (run, rules):
+        command.add_argument(
+            "--until",
+            metavar="TIME",
+            help="for a query that ends with NO: the time up to which the events are complete, or forever",
+        )
+        command.add_argument("--rows", type=int, default=100, metavar="N", help="print at most N matches (100)")
 
     explain = commands.add_parser("explain", help="print what a query will do, in words")
     explain.add_argument("query", help="a file with a query")
-    explain.set_defaults(command=lambda query, _: _explain(query))
+    explain.set_defaults(command=_explain)
 
     check = commands.add_parser("check", help="check a query against the columns of its events")
     check.add_argument("query", help="a file with a query")
@@ -103,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.set_defaults(command=_check)
 
-    for command in (run, check):
+    for command in (run, rules, check):
         command.add_argument("--time", metavar="COLUMN", help="the column that orders the events")
         kind = command.add_mutually_exclusive_group()
         kind.add_argument(
@@ -113,10 +115,61 @@ def _parser() -> argparse.ArgumentParser:
             "--no-type", dest="type", action="store_const", const=None, help="the type of each event is its FROM name"
         )
         command.add_argument("--order", metavar="COLUMN", help="a column that decides between events of the same time")
-        command.add_argument(
-            "--param", action="append", default=[], type=_param, metavar="NAME=VALUE", help="the value of :NAME"
-        )
+        if command is not rules:
+            command.add_argument(
+                "--param", action="append", default=[], type=_param, metavar="NAME=VALUE", help="the value of :NAME"
+            )
     return parser
+
+
+def _query(options: argparse.Namespace) -> Cer:
+    return cer(
+        _text(options.query),
+        time=getattr(options, "time", None),
+        type=getattr(options, "type", NOT_GIVEN),
+        order=getattr(options, "order", None),
+        until=getattr(options, "until", None),
+        params=dict(getattr(options, "param", [])),
+    )
+
+
+def _rule_texts(folder: str) -> dict[str, str]:
+    """The rules of a folder by the names of their files."""
+    files = sorted(Path(folder).glob("*.ceql"))
+    if not files:
+        raise Problem(f"There is no .ceql file in {folder}.")
+    return {file.stem: _text(str(file)) for file in files}
+
+
+def _run_rules(options: argparse.Namespace) -> None:
+    sources = _sources(options)
+    skipped = "skip" if options.skip_invalid else "fail"
+    rules = cer_rules(
+        _rule_texts(options.rules),
+        time=options.time,
+        type=options.type,
+        order=options.order,
+        until=options.until,
+        invalid=skipped,
+    )
+    spark = _quiet_session()
+    frames = _frames(spark, sources, stream=False)
+    alerts = rules(frames[""]) if "" in frames else rules.over(frames)
+    shown = alerts.select(
+        "rule_id",
+        F.concat_ws(" ", F.map_values("key")).alias("key"),
+        "start",
+        "end",
+        F.size("events").alias("events"),
+        F.to_json("measures").alias("measures"),
+        "matches",
+    )
+    _show(shown, options.rows, ["rule_id"])
+
+
+def _explain_rules(options: argparse.Namespace) -> None:
+    _quiet_session()
+    cer_rules(_rule_texts(options.rules)).explain()
 
 
 def _param(text: str) -> tuple[str, Any]:
@@ -145,20 +198,28 @@ def _text(path: str) -> str:
         raise Problem(f"Cannot read the query {path}: {error.strerror}.") from None
 
 
-def _run(query: Cer, options: argparse.Namespace) -> None:
-    inputs = _named(options.events)
-    sources = {name: [_source(path) for path in paths] for name, paths in inputs.items()}
-    spark = _quiet_session()
-    frames = {
-        name: reduce(DataFrame.unionByName, [_read(spark, *source, options.stream) for source in parts])
-        for name, parts in sources.items()
-    }
+def _run(options: argparse.Namespace) -> None:
+    query = _query(options)
+    sources = _sources(options)
+    frames = _frames(_quiet_session(), sources, options.stream)
     found = query(frames[""]) if "" in frames else query.over(frames)
     if options.stream:
         with _finished(found) as table:
             _show(table, options.rows)
     elif not _show(found, options.rows):
         _show_missing_types(query, frames)
+
+
+def _sources(options: argparse.Namespace) -> dict[str, list[tuple[str, str]]]:
+    """The files of events by the names of their inputs, with their formats."""
+    return {name: [_source(path) for path in paths] for name, paths in _named(options.events).items()}
+
+
+def _frames(spark: SparkSession, sources: dict[str, list[tuple[str, str]]], stream: bool) -> dict[str, DataFrame]:
+    return {
+        name: reduce(DataFrame.unionByName, [_read(spark, *source, stream) for source in parts])
+        for name, parts in sources.items()
+    }
 
 
 def _show_missing_types(query: Cer, frames: dict[str, DataFrame]) -> None:
@@ -171,12 +232,14 @@ def _show_missing_types(query: Cer, frames: dict[str, DataFrame]) -> None:
         print(_words(error))
 
 
-def _explain(query: Cer) -> None:
+def _explain(options: argparse.Namespace) -> None:
+    query = _query(options)
     _quiet_session()
     print(query.plan.replace("idle='7 days'", "the option idle of Python and SQL"))
 
 
-def _check(query: Cer, options: argparse.Namespace) -> None:
+def _check(options: argparse.Namespace) -> None:
+    query = _query(options)
     spark = _quiet_session()
     frames = {name: spark.createDataFrame([], schemas[0]) for name, schemas in _named(options.schema).items()}
     schema = query.schema(frames.get("", frames))
@@ -243,10 +306,10 @@ def _finished(found: DataFrame) -> Iterator[DataFrame]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _show(found: DataFrame, most: int) -> bool:
-    """Prints the first `most` matches as a table. If a variable has one event, each column of the event is a column of
-    the table. Returns whether there is any match."""
-    order = [name for name in ("end", "start") if name in found.columns]
+def _show(found: DataFrame, most: int, first: Sequence[str] = ()) -> bool:
+    """Prints the first `most` matches as a table, ordered by these columns, `end` and `start`. If a variable has one
+    event, each column of the event is a column of the table. Returns whether there is any match."""
+    order = [*first, *(name for name in ("end", "start") if name in found.columns)]
     rows = found.orderBy(*order).select(*_flat(found.schema)).limit(most + 1).collect()
     shown = rows[:most]
     names = shown[0].__fields__ if shown else []

@@ -52,6 +52,38 @@ def test_run(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[st
 
 
 @only_classic
+def test_rules(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "rules").mkdir()
+    (folder / "rules" / "pairs.ceql").write_text(QUERY.replace(":least", "20"))
+    (folder / "rules" / "count.ceql").write_text("SELECT COUNT(*) FROM Trades WHERE BUY WITHIN 30 [t]")
+    assert main(["rules", "run", "rules", "trades.csv"]) == 0
+    table = """\
+rule_id  key  start  end  events  measures  matches
+-------  ---  -----  ---  ------  --------  -------
+count                4                      1
+count                21                     1
+pairs         1      4    2
+pairs         1      21   2
+4 matches.
+"""
+    assert capsys.readouterr() == (table, "")
+    assert main(["rules", "run", "rules", "Trades=trades.csv"]) == 0
+    assert capsys.readouterr() == (table, "")
+    assert main(["rules", "explain", "rules"]) == 0
+    assert "2 rules, 2 different conditions" in capsys.readouterr().out
+    (folder / "rules" / "wrong.ceql").write_text("SELECT * FROM Trades WHERE SELL FILTER SELL[prise > 1] WITHIN 3 [t]")
+    assert main(["rules", "run", "rules", "trades.csv"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("spark-cer: [CER_RULES] 1 of 3 rules are wrong; --skip-invalid would leave them out.\n")
+    assert "Rule 'wrong': [CER_UNKNOWN_COLUMN]" in said
+    assert main(["rules", "run", "rules", "trades.csv", "--skip-invalid"]) == 0
+    assert capsys.readouterr().out == table
+    (folder / "none").mkdir()
+    assert main(["rules", "run", "none", "trades.csv"]) == 1
+    assert capsys.readouterr().err == "spark-cer: There is no .ceql file in none.\n"
+
+
+@only_classic
 def test_a_query_that_ends_with_a_semicolon(
     spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

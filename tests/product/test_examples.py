@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from tests.connect_server import only_classic
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# The demo has its own test, in a separate process.
-SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "demo")
+# The demo has its own test, in a separate process, and that of Kafka needs a broker: integration/test_kafka.py.
+SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem not in ("demo", "kafka_alerts"))
 
 
 @only_classic
@@ -32,13 +32,15 @@ def test_the_example(spark: SparkSession, capsys: pytest.CaptureFixture[str], na
     assert printed == beside.read_text(encoding="utf-8")
 
 
-def test_there_are_nine() -> None:
+def test_there_are_eleven() -> None:
     assert SCRIPTS == [
         "brute_force",
         "card_testing",
         "checkout",
+        "heartbeat",
         "iot_alarm",
         "network_loss",
+        "rules",
         "service_level",
         "stock_reversal",
         "stolen_card",

@@ -1,4 +1,4 @@
-"""Events that must not come, between two events and after them, through Spark."""
+"""Events that must not come, between two events, after them and before them, through Spark."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_cer import cer
+from spark_cer import cer, rows
 from spark_cer.test import run
 from tests.connect_server import only_classic
 
@@ -41,6 +41,56 @@ def test_between_and_without(beats: DataFrame) -> None:
         assert beats.transform(cer(query, time="t")).count() == wanted
     passed = "SELECT * FROM S WHERE (beat AS x ; beat AS y) WITHOUT beat"
     assert beats.transform(cer(passed, time="t")).count() == len(BEATS) - 1
+
+
+def test_before(beats: DataFrame) -> None:
+    first = "SELECT h FROM S WHERE NO beat FOR 5 [t] ; beat AS h PARTITION BY [device]"
+    assert ends(beats.transform(cer(first, time="t"))) == [("a", 0, 0), ("a", 30, 30), ("b", 1, 1)]
+    alone = "SELECT h FROM S WHERE NO beat FOR 5 [t] ; beat AS h ; NO beat FOR 5 [t] PARTITION BY [device]"
+    assert ends(beats.transform(cer(alone, time="t", until="forever"))) == [("a", 30, 35)]
+    with pytest.raises(AnalysisException, match="NO at the beginning needs to know how far to look back"):
+        beats.transform(cer("SELECT * FROM S WHERE NO beat ; beat", time="t"))
+
+
+def test_sides_that_end_in_different_ways(beats: DataFrame) -> None:
+    query = "SELECT * FROM S WHERE (beat AS last ; NO beat FOR 5 [t]) OR (beat AS x : beat AS y) PARTITION BY [device]"
+    found = beats.transform(cer(query, time="t")).collect()
+    assert sorted((row.device, row.end, row.y is None) for row in found) == [
+        ("a", 3, False),
+        ("a", 8, True),
+        ("a", 30, False),
+        ("b", 5, False),
+        ("b", 9, False),
+        ("b", 14, True),
+    ]
+
+
+def test_snapshots(beats: DataFrame) -> None:
+    query = cer(SILENT, time="t")
+    assert ends(query.snapshot(beats)) == []
+    assert ends(query.snapshot(beats, at=15)) == [("b", 9, 14)]
+    assert ends(query.snapshot(beats, at=13)) == [("a", 3, 8)]
+    assert ends(query.snapshot(beats, at=7)) == []
+    first = cer("SELECT h FROM S WHERE NO beat FOR 5 [t] ; beat AS h PARTITION BY [device] WITHIN 3 [t]", time="t")
+    assert ends(first.snapshot(beats, at=6)) == []
+    assert ends(first.snapshot(beats)) == [("a", 30, 30)]
+
+
+def test_several_inputs(spark: SparkSession) -> None:
+    orders = spark.createDataFrame([(0, 1), (1, 2), (9, 3)], "t INT, id INT")
+    payments = spark.createDataFrame([(4, 2), (11, 3)], "t INT, id INT")
+    unpaid = """
+        SELECT o FROM Orders, Payments
+        WHERE Orders AS o ; NO (Payments AS p FILTER p.id = o.id) FOR 5 [t]"""
+    found = cer(unpaid, time="t").over({"Orders": orders, "Payments": payments})
+    assert [(row.o.id, row.end) for row in found.collect()] == [(1, 5)]
+    new = "SELECT o FROM Orders, Payments WHERE NO Payments FOR 5 [t] ; Orders AS o"
+    assert sorted(r.o.id for r in cer(new, time="t").over({"Orders": orders, "Payments": payments}).collect()) == [1, 2]
+
+
+def test_rows(beats: DataFrame) -> None:
+    found = rows(beats.transform(cer(SILENT, time="t")))
+    assert sorted((r.device, r.t, r.classifier) for r in found.collect()) == [("a", 3, "h"), ("b", 9, "h")]
 
 
 @only_classic

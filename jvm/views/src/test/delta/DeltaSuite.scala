@@ -23,13 +23,13 @@ class DeltaSuite extends SparkSuite {
   private def minute(n: Int): Seq[(String, Int)] =
     Seq("b", "c", "d").map(d => d -> (if ((n + d.head) % 7 == 0) 3 else 12 + n))
 
-  private def append(v: Views, n: Int, losses: Seq[(String, Int)]): Unit = v.append(
-    "M",
-    spark
+  private def append(v: Views, n: Int, losses: Seq[(String, Int)]): Unit = {
+    val rows = spark
       .createDataFrame(losses)
       .toDF("dest", "loss")
       .selectExpr(s"timestamp_seconds(${(Network.Begin + n) * 60}) AS t", "'a' AS src", "dest", "loss")
-  )
+    assertEquals(v.append("M", rows), 0L, "rows put aside")
+  }
 
   private def network(root: String): Views = {
     val v = Views.open(spark, root)

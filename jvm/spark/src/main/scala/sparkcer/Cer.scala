@@ -1,6 +1,7 @@
 package sparkcer
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.cerbridge.CerException
 
 import sparkcer.engine.ceql.{CeqlException, Parser}
@@ -30,8 +31,18 @@ object Cer {
     val plan = Plan.of(binding, query, options)
     val rows =
       if (df.isStreaming) MatchColumns.unpacked(StreamQuery(binding, plan), plan) else BatchQuery(binding, plan)
-    MatchColumns.withTimeNoted(MatchColumns(rows, binding, plan), binding)
+    shown(rows, binding, plan)
   }
+
+  /** The matches in a batch of events that are complete up to a time, where matches wait for a deadline. */
+  private[sparkcer] def batch(df: DataFrame, query: String, options: Options, until: Option[Expression]): DataFrame = {
+    val binding = Binding.of(df, query, options)
+    val plan = Plan.of(binding, query, options)
+    shown(BatchQuery(binding, plan, until), binding, plan)
+  }
+
+  private def shown(rows: DataFrame, binding: Binding, plan: Plan): DataFrame =
+    MatchColumns.withTimeNoted(MatchColumns(rows, binding, plan), binding)
 
   /** Turns an error of the engine into one of Spark. */
   def inWords[A](body: => A): A =

@@ -4,6 +4,8 @@ import java.util.Optional
 
 import scala.jdk.CollectionConverters._
 
+import com.fasterxml.jackson.databind.ObjectMapper
+
 import org.apache.spark.connect.proto
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, NamedArgumentExpression}
@@ -17,6 +19,7 @@ import org.apache.spark.sql.types.StringType
 import org.sparkproject.connect.protobuf.{Any => ProtoAny}
 
 import sparkcer.internal.bind.Options
+import sparkcer.internal.rules.{Rule, RuleExplanation}
 import sparkcer.internal.stream.Snapshot
 
 /** Queries of Spark Connect clients, on servers that are started with
@@ -71,6 +74,15 @@ private object CerRelationPlugin {
         Plans.planOf(Cer(events, text("query", query), optionsOf(named.toMap)))
       case ("cer", Vector(query), several) if several.nonEmpty && several.forall(_._1.nonEmpty) =>
         Plans.planOf(Cer.over(several.toMap, text("query", query), optionsOf(named.toMap)))
+      case ("rules", Vector(queries), given) if given.nonEmpty =>
+        val (own, others) = named.toMap.partition(_._1 == "invalid")
+        val (params, options) = others.partition(_._1.startsWith(Param))
+        val rules = rulesOf(text("rules", queries), params)
+        val skip = own.contains("invalid")
+        Plans.planOf(given match {
+          case Vector(("", events)) => CerRules(events, rules, optionsOf(options), skip)
+          case several              => CerRules.over(several, rules, optionsOf(options), skip)
+        })
       case ("snapshot", Vector(query), given) if given.nonEmpty =>
         val (own, others) = named.toMap.partition(o => Set("at", "checkpoint")(o._1))
         val options = optionsOf(others)
@@ -85,6 +97,8 @@ private object CerRelationPlugin {
         val (text, options) = (this.text("query", query), optionsOf(named.toMap))
         PythonEntry.typesMustOccur(merged(given, text, options), text, options)
         row(planner, "")
+      case ("explain_rules", Vector(queries), Vector()) =>
+        row(planner, Cer.inWords(RuleExplanation.of(rulesOf(text("rules", queries), named.toMap))))
       case ("explain", Vector(query), Vector()) =>
         row(planner, PythonEntry.explain(text("query", query), params(named)))
       case ("svg", Vector(query), Vector())     => row(planner, PythonEntry.svg(text("query", query), params(named)))
@@ -93,6 +107,18 @@ private object CerRelationPlugin {
       case _ => throw new CerException("CER_OLD_SERVER.FUNCTION")
     }
   }
+
+  /** The names and queries of a set of rules, `[["name", "SELECT …"], …]`. The parameters of the i-th rule are
+    * `params.i.name`.
+    */
+  private def rulesOf(json: String, params: Map[String, Expression]): Vector[Rule] =
+    new ObjectMapper().readTree(json).elements.asScala.toVector.zipWithIndex.map { case (rule, i) =>
+      val prefix = s"$Param$i."
+      val its = params.collect {
+        case (p, value) if p.startsWith(prefix) => p.stripPrefix(prefix) -> Columns.column(value)
+      }
+      Rule(rule.get(0).textValue, rule.get(1).textValue, its)
+    }
 
   private def params(named: Vector[(String, Expression)]): PythonEntry.Params =
     optionsOf(named.toMap).params.collect { case (name, c: Column) => name -> c }.asJava

@@ -5,6 +5,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.{Column, DataFrame}
 
 import sparkcer.internal.bind.{Explanation, Options, ParameterValues, Types}
+import sparkcer.internal.rules.{Rule, RuleExplanation}
 import sparkcer.internal.stream.Snapshot
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.explain.{Diagram, Svg}
@@ -30,6 +31,50 @@ object PythonEntry {
 
   def over(inputs: java.util.Map[String, DataFrame], query: String, options: Options): DataFrame =
     Cer.over(inputs.asScala.toMap, query, options)
+
+  def rules(
+      df: DataFrame,
+      names: java.util.List[String],
+      queries: java.util.List[String],
+      params: java.util.List[Params],
+      options: Options,
+      skipInvalid: Boolean
+  ): DataFrame = CerRules(df, rulesOf(names, queries, params), options, skipInvalid)
+
+  /** @param inputs
+    *   with their names, in the same order
+    */
+  def rulesOver(
+      inputNames: java.util.List[String],
+      inputs: java.util.List[DataFrame],
+      names: java.util.List[String],
+      queries: java.util.List[String],
+      params: java.util.List[Params],
+      options: Options,
+      skipInvalid: Boolean
+  ): DataFrame = CerRules.over(
+    inputNames.asScala.toSeq.zip(inputs.asScala),
+    rulesOf(names, queries, params),
+    options,
+    skipInvalid
+  )
+
+  private def rulesOf(
+      names: java.util.List[String],
+      queries: java.util.List[String],
+      params: java.util.List[Params]
+  ): Vector[Rule] = names.asScala
+    .lazyZip(queries.asScala)
+    .lazyZip(params.asScala)
+    .map((name, query, values) => Rule(name, query, values.asScala.toMap))
+    .toVector
+
+  /** What a set of rules will do, in words. */
+  def explainRules(
+      names: java.util.List[String],
+      queries: java.util.List[String],
+      params: java.util.List[Params]
+  ): String = Cer.inWords(RuleExplanation.of(rulesOf(names, queries, params)))
 
   def snapshot(df: DataFrame, query: String, options: Options, at: Column): DataFrame =
     Snapshot.batch(df, query, options, Option(at))

@@ -2,6 +2,7 @@ import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.functions.lit
 
 import sparkcer.internal.bind.Options
+import sparkcer.internal.rules.Rule
 import sparkcer.internal.stream.Snapshot
 
 /** Complex event recognition on DataFrames.
@@ -32,6 +33,25 @@ package object sparkcer {
       params: Map[String, Any] = Map.empty
   ): DataFrame =
     Cer.over(inputs, query, Options.of(time, eventType, order, lateRows, idle, snapshots, until, params))
+
+  /** The matches of many queries over several inputs, each under the name that queries have for it in FROM; the rest as
+    * for [[CerDataFrame.cerRules]]. A query sees the events of the inputs that its FROM names. A stream must have the
+    * inputs in the same order each time that it is started.
+    */
+  def rulesOver(
+      rules: Map[String, String],
+      inputs: Seq[(String, DataFrame)],
+      time: String = null,
+      eventType: TypeColumn = TypeColumn.Default,
+      order: String = null,
+      lateRows: Boolean = false,
+      idle: String = null,
+      until: String = null,
+      skipInvalid: Boolean = false
+  ): DataFrame = {
+    val options = Options.of(time, eventType, order, lateRows, idle, snapshots = false, until, Map.empty)
+    CerRules.over(inputs, Rule.all(rules), options, skipInvalid)
+  }
 
   implicit final class CerDataFrame(private val events: DataFrame) extends AnyVal {
 
@@ -68,6 +88,30 @@ package object sparkcer {
         params: Map[String, Any] = Map.empty
     ): DataFrame =
       Cer(events, query, Options.of(time, eventType, order, lateRows, idle, snapshots, until, params))
+
+    /** The matches of many queries, each under a name, in one pass: events are read once, equal conditions are
+      * evaluated once, and queries with the same PARTITION BY share a shuffle and, on a stream, the state.
+      *
+      * A row has `rule_id`, `match_id`, `key`, `start`, `end`, the `events` with their variables, `measures`, and
+      * `matches` for COUNT(*). A query without LIMIT returns at most 1,000 matches of an event; if there are more, the
+      * last of them is `truncated`.
+      *
+      * @param skipInvalid
+      *   whether a query that is wrong is left out with a warning, instead of being an error
+      */
+    def cerRules(
+        rules: Map[String, String],
+        time: String = null,
+        eventType: TypeColumn = TypeColumn.Default,
+        order: String = null,
+        lateRows: Boolean = false,
+        idle: String = null,
+        until: String = null,
+        skipInvalid: Boolean = false
+    ): DataFrame = {
+      val options = Options.of(time, eventType, order, lateRows, idle, snapshots = false, until, Map.empty)
+      CerRules(events, Rule.all(rules), options, skipInvalid)
+    }
 
     /** The matches that ended within the last window, before the time `at` or the last event's: of a batch; or, with
       * the `checkpoint` of a query that runs over these events with `snapshots`, as of its last micro-batch.

@@ -2,14 +2,10 @@ package sparkcer.benchmarks
 
 /** What the engine is held to, each as one line with the figure that decides. */
 final class Bars(results: Map[String, Result], joins: collection.Map[String, Outcome]) {
+  import Bars.line
 
   def lines: Vector[String] =
     rates ++ twins ++ homes ++ strategies ++ counts ++ enumeration ++ windows ++ comparisons ++ repetitions ++ absences
-
-  private def line(what: String, figure: Double, bar: Double, atLeast: Boolean): String = {
-    val verdict = if (if (atLeast) figure >= bar else figure <= bar) "PASS" else "MISS"
-    f"$verdict  $what%-66s $figure%8.2f  (${if (atLeast) "at least" else "at most"} $bar%.2f)"
-  }
 
   private def of(names: String*)(f: Seq[Result] => Seq[String]): Vector[String] =
     if (names.forall(results.contains)) f(names.map(results)).toVector else Vector.empty
@@ -131,12 +127,14 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
   /** An event that must not come between two, alone and compared with the first of them, against the queries without
     * it. In N-two it is compared by another column than the last event, so that partial matches differ in two values.
     * An event that must not come after another one, against waiting for it, and the same with longer and longer waits.
+    * An event that must not have come before two others, against the two.
     */
   private def absences =
     of("R-without", "N-between")(r => slower("N-between against R-without", r(0), r(1), 1.1)) ++
       of("N-pairs", "N-compared")(r => slower("N-compared against N-pairs", r(0), r(1), 3)) ++
       of("N-pairs", "N-two")(r => slower("N-two against N-pairs", r(0), r(1), 4)) ++
       of("R-without", "N-after-30000")(r => slower("N-after-30000 against R-without", r(0), r(1), 1.5)) ++
+      of("R-without", "N-before")(r => slower("N-before against R-without", r(0), r(1), 1.3)) ++
       of("N-pairs", "N-after-two")(r => slower("N-after-two against N-pairs", r(0), r(1), 3)) ++
       Vector("N-after", "N-pending").flatMap { n =>
         of(Vector("1000", "30000", "1000000").map(w => s"$n-$w"): _*) { r =>
@@ -164,5 +162,12 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
           )
         )
     }
+  }
+}
+
+object Bars {
+  def line(what: String, figure: Double, bar: Double, atLeast: Boolean): String = {
+    val verdict = if (if (atLeast) figure >= bar else figure <= bar) "PASS" else "MISS"
+    f"$verdict  $what%-66s $figure%8.2f  (${if (atLeast) "at least" else "at most"} $bar%.2f)"
   }
 }

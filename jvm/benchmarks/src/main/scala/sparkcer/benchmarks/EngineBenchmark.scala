@@ -57,6 +57,7 @@ object EngineBenchmark {
     results.foreach(r => println(r._2.row))
     println()
     new Bars(results.toMap, joins).lines.foreach(println)
+    Pendings.lines(options.only, options.rounds).foreach(println)
   }
 
   /** Nanoseconds. Matches that take longer to list are listed once: most of the time goes to them, and they are many

@@ -30,6 +30,14 @@ final class Events(val names: Vector[String], val size: Int, columns: Vector[Eve
 
   def integers(name: String): Array[Long] = integers(column(name))
 
+  /** A column as texts, with NULL as the empty one. */
+  def text(name: String): Int => String = {
+    val c = column(name)
+    if (strings(c) != null) i => if (strings(c)(i) == null) "" else strings(c)(i)
+    else if (integers(c) != null) integers(c)(_).toString
+    else doubles(c)(_).toString
+  }
+
   /** A column as numbers: its own, or one for each different string. */
   def numbered(name: String): Array[Long] = {
     val c = column(name)

@@ -47,18 +47,23 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
     *   masks come from memory instead of from the columns
     */
   def apply(visit: Boolean, masked: Boolean): Outcome = {
-    val source = if (masked) new Run.Given(masks) else new Run.Computed(events.fresh(), program)
-    val evaluator = newEvaluator(masked)
+    val pass = newPass(visit, masked)
     val before = Run.cpu()
-    val o = if (keys == null) whole(evaluator, source, visit) else partitioned(evaluator, source, visit)
-    o.copy(nanos = Run.cpu() - before)
+    pass(Run.WithoutEnd).copy(nanos = Run.cpu() - before)
   }
 
-  private def whole(evaluator: Evaluator, source: Run.Source, visit: Boolean): Outcome = {
+  /** A pass with a new evaluator, which asks before each event whether to go on. */
+  def newPass(visit: Boolean, masked: Boolean): Run.Until => Outcome = {
+    val source = if (masked) new Run.Given(masks) else new Run.Computed(events.fresh(), program)
+    val evaluator = newEvaluator(masked)
+    until => if (keys == null) whole(evaluator, source, visit, until) else partitioned(evaluator, source, visit, until)
+  }
+
+  private def whole(evaluator: Evaluator, source: Run.Source, visit: Boolean, until: Run.Until): Outcome = {
     val substream = evaluator.newSubstream()
     val seen = new Visitor(evaluator, limit, visit)
     var i = 0
-    while (i < times.length) {
+    while (i < times.length && until.goesOn(i)) {
       val time = times(i)
       if (read(substream, evaluator.classOf(source.mask(i)), time, rows(i), seen)) seen.closed()
       i += 1
@@ -68,23 +73,40 @@ final class Run(val workload: Workload, program: Program, events: Events, masks:
 
   /** For how long matches wait after their last event, or -1 if the query does not end with `NO … FOR`. */
   private val waits: Long = program.waits match {
-    case Some(Window.Attribute(Quantity.Number(n), _)) => n.toLong
-    case _                                             => -1L
+    case Vector(Window.Attribute(Quantity.Number(n), _)) => n.toLong
+    case _                                               => -1L
+  }
+  private val deadlines = new Array[Long](1)
+  private val bounds = new Array[Long](1)
+
+  /** How far back the query looks, if it begins with `NO … FOR`. */
+  private val looksBack: Array[Long] = program.looksBack.collect { case Window.Attribute(Quantity.Number(n), _) =>
+    n.toLong
+  }.toArray
+  private val looksFrom = new Array[Long](looksBack.length)
+
+  private def lookBack(s: Substream, met: Int, time: Long): Int = {
+    var i = 0
+    while (i < looksBack.length) { looksFrom(i) = time - looksBack(i); i += 1 }
+    s.lookBack(met, time, looksFrom)
   }
 
-  private def read(s: Substream, cls: Int, time: Long, row: Array[Byte], seen: Visitor): Boolean =
+  private def read(s: Substream, met: Int, time: Long, row: Array[Byte], seen: Visitor): Boolean = {
+    val cls = if (looksBack.length == 0) met else lookBack(s, met, time)
     if (waits < 0) s.read(cls, time, time - within, row)
     else {
       while (s.fire(time)) if (seen != null) seen.closed()
-      s.readWithDeadline(cls, time, time + waits - within, time + waits, row)
-      false
+      deadlines(0) = time + waits
+      bounds(0) = deadlines(0) - within
+      s.readWithDeadlines(cls, time, time - within, deadlines, bounds, row)
     }
+  }
 
-  private def partitioned(evaluator: Evaluator, source: Run.Source, visit: Boolean): Outcome = {
+  private def partitioned(evaluator: Evaluator, source: Run.Source, visit: Boolean, until: Run.Until): Outcome = {
     val substreams = mutable.LongMap.empty[Substream]
     val seen = new Visitor(evaluator, limit, visit)
     var i = 0
-    while (i < times.length) {
+    while (i < times.length && until.goesOn(i)) {
       val time = times(i)
       val substream = substreams.getOrElseUpdate(keys(i), evaluator.newSubstream())
       if (read(substream, evaluator.classOf(source.mask(i)), time, rows(i), seen)) seen.closed()
@@ -153,6 +175,11 @@ object Run {
 
   private val threads = ManagementFactory.getThreadMXBean
   def cpu(): Long = threads.getCurrentThreadCpuTime
+
+  /** Whether a pass goes on with an event. */
+  trait Until { def goesOn(event: Int): Boolean }
+
+  object WithoutEnd extends Until { def goesOn(event: Int): Boolean = true }
 
   /** Where masks come from. */
   sealed trait Source { def mask(i: Int): Long }

@@ -31,6 +31,9 @@ object SparkQueries {
   def joined(window: Int): String =
     s"SELECT * FROM S WHERE (SELL AS a ; BUY AS b) FILTER a.name = b.name AND a.volume = b.volume WITHIN $window [stock_time]"
 
+  /** A cart that nobody pays for. */
+  val Waiting: String = "SELECT c FROM S WHERE cart AS c ; NO pay FOR 1 hour PARTITION BY [cart]"
+
   /** The state keeps every other event, and nothing matches. */
   val Growing: String =
     "SELECT * FROM S WHERE (SELL AS T1 ; BUY AS T2) FILTER T2[price < 0] PARTITION BY [name] WITHIN 1000000000000 [stock_time]"

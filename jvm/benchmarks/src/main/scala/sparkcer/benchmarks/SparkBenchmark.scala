@@ -34,6 +34,10 @@ object SparkBenchmark {
       "stream-partitioned" -> ((o, f) => onTwo(streamPartitioned(_, o, f))),
       "scaling" -> ((o, _) => scaling(o)),
       "checkpoint" -> ((_, _) => onTwo(checkpoint)),
+      "waiting" -> ((o, _) => onTwo(waiting(_, o))),
+      "rules-batch" -> ((o, f) => onTwo(RulesBenchmark.batch(_, f, o.rounds))),
+      "rules-stream" -> ((o, f) => onTwo(RulesBenchmark.stream(_, f, o.rounds))),
+      "rules-restart" -> ((_, _) => onTwo(RulesBenchmark.restart)),
       "snapshot" -> ((o, f) => onTwo(snapshot(_, o, f)))
     ).filter(_._1.matches(options.only))
     val bars = withFiles(options.events) { files =>
@@ -183,6 +187,48 @@ object SparkBenchmark {
         false
       )
     )
+  }
+
+  /** Micro-batches that concern few keys, while the matches of a million others wait for their deadline: against a
+    * thousand that wait; and such in which the deadlines of 10,000 pass, against the same where not many more wait.
+    */
+  private def waiting(run: SparkRun, o: Options): Vector[Bar] = {
+    val hour = 3600L
+    val (few, many) = (1000, 1000000)
+    // All that passes in the last micro-batches is there from the beginning.
+    val passing = WaitingFiles.Small * WaitingFiles.Between
+    val files = Vector((few, 1000L), (many, 1000L), (passing, hour), (many, hour)).map { case (carts, from) =>
+      val made = WaitingFiles.temporary()
+      made.write(run.spark, carts, from)
+      made
+    }
+    def seconds(of: WaitingFiles): Vector[Double] = {
+      val stream = of.stream(run.spark).withWatermark("ts", "1 second").cer(SparkQueries.Waiting)
+      // The first has all carts, and the next ones warm up.
+      run.stream(stream).drop(4).map(_.durationMs.get("triggerExecution").toDouble / 1e3)
+    }
+    def median(s: Vector[Double]) = s.sorted.apply(s.length / 2)
+    try {
+      val rounds = Vector.fill(math.max(2, o.rounds / 2))(files.map(seconds)).drop(1)
+      def of(i: Int) = median(rounds.flatMap(_(i)))
+      val (a, b, c, d) = (of(0), of(1), of(2), of(3))
+      Vector(
+        Bar(
+          "a million deadlines wait",
+          f"$a%.2f s a micro-batch with $few%d, $b%.2f s with $many%d",
+          b / a,
+          1.3,
+          false
+        ),
+        Bar(
+          "deadlines pass, of a million",
+          f"${WaitingFiles.Between}%d a micro-batch: $c%.2f s of $passing%d, $d%.2f s of $many%d",
+          d / c,
+          1.3,
+          false
+        )
+      )
+    } finally files.foreach(_.delete())
   }
 
   /** What keeping the events of two windows costs a stream, and what a snapshot costs against a batch over the events

@@ -11,6 +11,10 @@ object Streams {
   val Seed = 1L
   private val Keys = 290
 
+  /** Half past nine, in milliseconds. */
+  private val Start = 34200000L
+  private val Keyed = """keys-(\d+)""".r
+
   def apply(name: String, events: Int, seed: Long = Seed): Events = {
     val rng = new Random(seed)
     name match {
@@ -18,6 +22,7 @@ object Streams {
       case "homes"      => homes(events, rng)
       case "taxis"      => taxis(events, rng)
       case "correlated" => correlated(events, rng)
+      case Keyed(keys)  => keyed(events, keys.toInt, rng)
       case other        => throw new IllegalArgumentException(s"there is no stream $other")
     }
   }
@@ -47,7 +52,7 @@ object Streams {
     val (kind, name) = (new Array[String](n), new Array[String](n))
     val (volume, time) = (new Array[Long](n), new Array[Long](n))
     val price = new Array[Double](n)
-    var now = 34200000L
+    var now = Start
     for (i <- 0 until n) {
       val found = java.util.Arrays.binarySearch(upTo, rng.nextDouble() * upTo.last)
       val k = math.min(names.length - 1, if (found < 0) -found - 1 else found)
@@ -112,6 +117,17 @@ object Streams {
     val kind = Array.fill(n)("RST".charAt(rng.nextInt(3)).toString)
     def value(absentIn: String) = Strings(kind.map(k => if (k == absentIn) null else rng.nextInt(Keys).toString))
     new Events(Vector("type", "x", "y", "ts"), n, Vector(Strings(kind), value("T"), value("R"), numbers(n)(_.toLong)))
+  }
+
+  /** A, B and C of so many keys. A single key has 10 events a second, many together have 1,000. */
+  private def keyed(n: Int, keys: Int, rng: Random): Events = {
+    val millis = if (keys == 1) 100L else 1L
+    val kind = Array.fill(n)("ABC".charAt(rng.nextInt(3)).toString)
+    new Events(
+      Vector("type", "key", "ts"),
+      n,
+      Vector(Strings(kind), numbers(n)(_ => rng.nextInt(keys).toLong), numbers(n)(Start + _ * millis))
+    )
   }
 
   private def numbers(n: Int)(f: Int => Long): Integers = Integers(Array.tabulate(n)(f))

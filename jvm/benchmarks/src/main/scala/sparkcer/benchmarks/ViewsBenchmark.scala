@@ -17,6 +17,8 @@ object ViewsBenchmark {
       sweepRows: Int = 100000,
       parts: Int = 60,
       rounds: Int = 6,
+      growth: Int = 10000,
+      late: Int = 100,
       only: String = ".*"
   )
 
@@ -36,7 +38,9 @@ object ViewsBenchmark {
         "sweep-size" -> (() => sweepSize(run, brief)),
         "sweep-scope" -> (() => sweepScope(run, brief)),
         "sweep-selectivity" -> (() => sweepSelectivity(run, brief)),
-        "sweep-window" -> (() => sweepWindow(run, brief))
+        "sweep-window" -> (() => sweepWindow(run, brief)),
+        "growth" -> (() => growth(run, options)),
+        "late" -> (() => late(run, options))
       ).filter(_._1.matches(options.only))
       val bars = sections.flatMap { case (_, measure) => measure() }
       if (bars.nonEmpty) {
@@ -98,6 +102,56 @@ object ViewsBenchmark {
     sweep("MAX by window", sizes)(w => times(w, new WindowMax(run.spark, _, w))) ++
       sweep("SUM by window", sizes)(w => times(w, new WindowSum(run.spark, _, w)))
   }
+
+  /** Updates over 10 parts, ten times as many, and so on. The tables take turns, so that the load of the machine and
+    * the compiler of Java change the times of all of them, and medians are compared.
+    */
+  private def growth(run: SparkRun, o: Options): Vector[Bar] = {
+    val sizes = Iterator.iterate(10)(_ * 10).takeWhile(_ <= o.growth).toVector
+    val tables = sizes.map(new ViewsGrowth(run.spark, _))
+    try {
+      (1 to 10).foreach(_ => tables.foreach(_.update()))
+      val rounds = Vector.fill(o.rounds * 4)(tables.map(_.update()))
+      println("\nOne update by the number of parts (append, maintain)")
+      val totals = tables.indices.toVector.map { n =>
+        val (append, maintain) = (median(rounds.map(_(n)._1)), median(rounds.map(_(n)._2)))
+        println(f"  ${sizes(n)}%7d: append ${append * 1000}%5.0f ms, maintain ${maintain * 1000}%5.0f ms")
+        median(rounds.map(_(n)).map { case (a, m) => a + m })
+      }
+      val plain = Vector.fill(3)(tables.last.read())
+      tables.last.rollUp()
+      val rolled = Vector.fill(3)(tables.last.read())
+      def all(times: Vector[Double]) = times.map(t => f"$t%.2f s").mkString(", ")
+      Vector(
+        Bar(
+          s"Update over ${o.growth} parts / over 10",
+          totals.map(t => f"${t * 1000}%.0f ms").mkString(", "),
+          totals.last / totals.head,
+          1.5,
+          atLeast = false
+        ),
+        Bar(s"Read ${o.growth} parts as they were written, seconds", all(plain), median(plain), 5, atLeast = false),
+        Bar(s"Read ${o.growth} parts, rolled up, seconds", all(rolled), median(rolled), 5, atLeast = false)
+      ).map(told)
+    } finally tables.foreach(_.delete())
+  }
+
+  /** A late row in a window of sums. */
+  private def late(run: SparkRun, o: Options): Vector[Bar] = {
+    val window = 10
+    val table = new ViewsLate(run.spark, o.late + 1, window)
+    try {
+      println(s"\nA late row in a sum over $window minutes, by the number of parts after it")
+      Seq(o.late / 10, o.late / 3, o.late).foreach { n =>
+        val (seconds, steps) = table.late(n)
+        println(f"  $n%7d: $seconds%6.2f s, $steps%d parts computed, ${seconds / steps * 1000}%.0f ms each")
+      }
+      println(f"  the $window windows that have the row by the plain query: ${table.plain()}%.2f s")
+      Vector.empty
+    } finally table.delete()
+  }
+
+  private def median(times: Vector[Double]): Double = times.sorted.apply(times.length / 2)
 
   private def pattern(run: SparkRun, rows: Int, high: Int, scope: Int, o: Options): Times =
     on(run, rows, high, scope)(t => measure(t, new LossRuns(run.spark, t, translated = true), o.rounds, Some(scope)))
@@ -166,11 +220,13 @@ object ViewsBenchmark {
     case "--window-rows" :: n :: rest => read(rest, o.copy(windowRows = n.toInt))
     case "--sweep-rows" :: n :: rest  => read(rest, o.copy(sweepRows = n.toInt))
     case "--parts" :: n :: rest       => read(rest, o.copy(parts = n.toInt))
+    case "--growth" :: n :: rest      => read(rest, o.copy(growth = n.toInt))
+    case "--late" :: n :: rest        => read(rest, o.copy(late = n.toInt))
     case "--rounds" :: n :: rest      => read(rest, o.copy(rounds = n.toInt))
     case "--only" :: regex :: rest    => read(rest, o.copy(only = regex))
     case other :: _                   =>
       throw new IllegalArgumentException(
-        s"'$other'? Use --rows N, --window-rows N, --sweep-rows N, --parts N, --rounds N, --only REGEX (of sections)."
+        s"'$other'? Use --rows N, --window-rows N, --sweep-rows N, --parts N, --growth N, --late N, --rounds N, --only REGEX (of sections)."
       )
   }
 }

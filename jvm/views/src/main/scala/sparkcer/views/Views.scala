@@ -8,15 +8,15 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
-import org.apache.spark.sql.cerbridge.{CerException, Sessions}
+import org.apache.spark.sql.cerbridge.{CerException, CerRuntimeException, Sessions}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.internal.bind.Durations
-import sparkcer.views.catalog.{CatalogFiles, Dependencies, Overview, PartTime, RemovedFolder, Table}
+import sparkcer.views.catalog.{CatalogFiles, Dependencies, Overview, Part, PartTime, Table}
 import sparkcer.views.delta.DeltaTables
 import sparkcer.views.maintain._
-import sparkcer.views.statement.StatementText
+import sparkcer.views.statement.{DropStatement, SlashTimes, StatementText}
 import sparkcer.views.store.{PartColumns, Storage}
 
 /** Tables and views under one folder, which are divided into parts of time, and the maintenance of the views.
@@ -69,8 +69,13 @@ final class Views private (spark: SparkSession, root: Path) {
     }
   }
 
-  /** Runs CREATE VIEW statements, or a query over tables and views. For statements, the result has the statements that
-    * were executed in a column `statement`.
+  private def dropView(name: String): Unit = {
+    if (!files.load()(name).isView) wrong("NOT_A_VIEW", "name" -> name)
+    drop(name): Unit
+  }
+
+  /** Runs CREATE VIEW or DROP VIEW statements, or a query over tables and views. For statements, the result has the
+    * statements that were executed in a column `statement`.
     *
     * @param backfill
     *   whether views start at the earliest part that can be computed, and not at the newest
@@ -81,28 +86,61 @@ final class Views private (spark: SparkSession, root: Path) {
     if (statements.forall(_.isView)) {
       val executed = new ViewCreator(files, queries).create(statements, backfill)
       frame(new StructType().add("statement", StringType), executed.map(Row(_)))
+    } else if (statements.forall(_.isDrop)) {
+      statements
+        .map(DropStatement(_))
+        .foreach(d => if (!d.ifExists || files.load().find(d.name).isDefined) dropView(d.name))
+      frame(new StructType().add("statement", StringType), statements.map(s => Row(s.text)))
     } else if (statements.length == 1) queries.adHoc(files.load(), statements.head.text)
     else throw new CerException("CER_VIEW_DEFINITION.SEVERAL")
   }
 
   /** Appends rows to a table. The time of a row decides which part it belongs to. After that, all parts up to the
     * newest one of the rows are complete: views can use them, and rows that arrive for them later are late data.
+    *
+    * @param batch
+    *   a name for these rows. If the call is repeated with the same name, nothing is appended: a program that does not
+    *   know whether its call succeeded can repeat it. The last thousand names are remembered.
+    * @param ahead
+    *   how far the time of a row may be ahead of the later of the newest part and the clock, such as `1 hour`. Rows
+    *   that are further ahead are put aside, see [[aside]]. By default it is one day, or 1,440 parts if these are
+    *   shorter.
+    * @return
+    *   how many rows were put aside
     */
-  def append(table: String, rows: DataFrame): Unit = appender.append(table, rows)
+  def append(table: String, rows: DataFrame, batch: Option[String] = None, ahead: Option[String] = None): Long =
+    appender.append(table, rows, new FarAhead(ahead), batch)
 
   /** Computes all parts of views that can be computed, recomputes those whose sources have changed, and reports what
-    * was done. If Delta is available in the session, the tables and views are then published as Delta tables.
+    * was done. A part that fails is as it was before, and the next run tries again: the report has its error. If Delta
+    * is available in the session, the tables and views are then published as Delta tables.
     */
-  def maintain(): DataFrame = {
-    val done = new Maintainer(spark, files, storage, queries).run()
+  def maintain(): DataFrame = report(maintained())
+
+  /** The same, after a table has changed that views read although it is not in the folder. All parts that were computed
+    * from it are recomputed first.
+    */
+  def maintain(changed: String): DataFrame = {
+    new OutsideTables(spark, files, queries).changed(changed)
+    maintain()
+  }
+
+  /** Looks for files that are lost or damaged. Parts of views are computed again if all that they need is there; what
+    * cannot be computed again is reported as lost, and keeps the rows that are left. If newer versions of the catalog
+    * cannot be read, it goes on from the newest one that can be read. Then it does what [[maintain]] does.
+    */
+  def repair(): DataFrame = {
+    val lost = new Repair(files, storage, queries).run()
+    report(lost ++ maintained())
+  }
+
+  private def report(parts: Vector[MaintainedPart]): DataFrame = frame(Views.Report, parts.map(Views.reported))
+
+  private def maintained(): Vector[MaintainedPart] = {
+    val done = new Maintainer(spark, files, storage, queries, shares = !delta.isOn).run()
     delta.publish(files.load(), storage)
     new Sweeper(files, storage).run()
-    frame(
-      Views.Report,
-      done.map(d =>
-        Row(d.view, d.index, Views.timestamp(d.index, d.length), d.action, d.because, d.rows, d.rowsRead, d.millis)
-      )
-    )
+    done
   }
 
   /** The rows of a table or a view, with the start of their part in PART_TIMESTAMP. */
@@ -114,8 +152,19 @@ final class Views private (spark: SparkSession, root: Path) {
   /** The rows of one part. */
   def read(name: String, part: Long): DataFrame = {
     val table = files.load()(name)
-    queries.rows(table, Seq(table.part(part).getOrElse(throw PartTime.missing(table, part))))
+    queries.rows(table, Seq(table.part(part).getOrElse(throw missing(table, part))))
   }
+
+  private def missing(table: Table, part: Long): Throwable =
+    table.failed.find(_.index == part).fold[Throwable](PartTime.missing(table, part)) { f =>
+      new CerRuntimeException(
+        "CER_VIEW_FAILED",
+        "part" -> part.toString,
+        "time" -> PartTime.words(part, table.length),
+        "view" -> table.name,
+        "reason" -> f.error
+      )
+    }
 
   /** The rows of the part that a time belongs to. */
   def read(name: String, part: java.sql.Timestamp): DataFrame = read(name, partAt(name, part))
@@ -124,7 +173,7 @@ final class Views private (spark: SparkSession, root: Path) {
   def timestamp(text: String): java.sql.Timestamp = {
     val zone = DateTimeUtils.getZoneId(spark.conf.get("spark.sql.session.timeZone"))
     DateTimeUtils
-      .stringToTimestamp(UTF8String.fromString(text), zone)
+      .stringToTimestamp(UTF8String.fromString(SlashTimes.time(text)), zone)
       .map(DateTimeUtils.toJavaTimestamp)
       .getOrElse(wrong("NOT_A_TIME", "text" -> text))
   }
@@ -134,30 +183,41 @@ final class Views private (spark: SparkSession, root: Path) {
 
   /** A function for `foreachBatch` of a stream. It appends the rows to a table and maintains the views. A part is
     * complete, and the views see it, when the largest time of the stream is past the end of the part by `delay`. Rows
-    * that arrive later are late data, as in [[append]]. Rows for dropped parts are kept aside, see [[aside]].
+    * that arrive later are late data, as in [[append]]. Rows for dropped parts and rows that are further ahead than
+    * `ahead` are kept aside, see [[aside]]. A view that fails does not stop the stream, see [[maintain]].
     */
-  def sink(table: String, delay: String = "0 seconds"): TableSink = {
+  def sink(table: String, delay: String = "0 seconds", ahead: Option[String] = None): TableSink = {
     val micros = Durations
       .micros(delay)
       .filter(_ >= 0)
       .getOrElse(throw new CerException("CER_VIEW_APPEND.DELAY", "delay" -> delay))
     appender.base(files.load(), table)
-    new TableSink(files, storage, appender, table, micros, () => maintain(): Unit)
+    new TableSink(files, storage, appender, table, micros, new FarAhead(ahead), () => maintained(): Unit)
   }
 
-  /** The rows of a stream that arrived for parts that had been dropped. */
+  /** The rows that were put aside: those of a stream that arrived for parts that had been dropped, and those that were
+    * too far ahead.
+    */
   def aside(table: String): DataFrame = {
     val t = files.load()(table)
     queries.rows(t, t.aside)
   }
 
-  /** The parts of a table or a view, also the open ones of a stream: the number of rows, when they last changed, and
-    * why the part is stale.
+  /** The parts of a table or a view, also the open ones of a stream and those that failed: the number of rows, when
+    * they last changed, why the part is stale, and the error of a part that failed.
     */
   def parts(name: String): DataFrame = {
     val t = files.load()(name)
-    val all = t.parts.map(p => p -> (if (p.stale.nonEmpty) "stale" else if (p.frozen) "frozen" else "complete")) ++
-      t.open.map(_ -> "open") ++ t.aside.map(_ -> "aside")
+    val failed = t.failed.map(f => f.index -> f).toMap
+    def state(p: Part) =
+      if (failed.contains(p.index)) "failed"
+      else if (p.isStale) "stale"
+      else if (p.lost > 0) "lost"
+      else if (p.frozen) "frozen"
+      else "complete"
+    val never = t.failed.filter(f => t.part(f.index).isEmpty).map(f => Part(f.index, Vector.empty, 0, 0, f.since))
+    val all = t.parts.map(p => p -> state(p)) ++ never.map(_ -> "failed") ++ t.open.map(_ -> "open") ++
+      t.aside.map(_ -> "aside")
     frame(
       Views.Parts,
       all.map { case (p, state) =>
@@ -167,7 +227,8 @@ final class Views private (spark: SparkSession, root: Path) {
           state,
           p.rows,
           new java.sql.Timestamp(p.updated),
-          p.stale.mkString(", ")
+          p.because.mkString(", "),
+          if (state == "failed") failed(p.index).error else null
         )
       }
     )
@@ -212,15 +273,15 @@ final class Views private (spark: SparkSession, root: Path) {
     val gone = Dependencies.above(c, c(name).name)
     if (gone.length > 1 && !cascade)
       throw new CerException("CER_VIEW_NEEDED.TABLE", "name" -> gone.head, "views" -> gone.tail.mkString(", "))
-    val (tables, kept) = c.tables.partition(t => gone.contains(t.name))
-    val folders = tables.flatMap(_.folders.map(f => RemovedFolder(f.path, System.currentTimeMillis())))
-    (c.copy(tables = kept, removed = c.removed ++ folders), gone)
+    (Sweeper.without(c, c.tables.filter(t => gone.contains(t.name))), gone)
   }
+
+  private[views] def isView(name: String): Boolean = files.load().find(name).exists(_.isView)
 
   /** Describes all tables and views: their lengths and parts, which part of each view is computed next and what it
     * waits for, and which parts are stale.
     */
-  def explain(): String = Overview.text(files.load())
+  def explain(): String = Overview.text(files.loaded())
 
   /** The graph of which view is computed from which sources, as `mermaid` or `dot`. */
   def diagram(kind: String): String = kind match {
@@ -250,6 +311,21 @@ object Views {
     .add("rows", LongType)
     .add("rows_read", LongType)
     .add("ms", LongType)
+    .add("parts", LongType)
+    .add("error", StringType)
+
+  private def reported(d: MaintainedPart): Row = Row(
+    d.view,
+    d.index,
+    if (d.length > 0) timestamp(d.index, d.length) else null,
+    d.action,
+    d.because,
+    d.rows,
+    d.rowsRead,
+    d.millis,
+    d.parts,
+    d.error.orNull
+  )
 
   private val Parts = new StructType()
     .add("part", LongType)
@@ -258,6 +334,7 @@ object Views {
     .add("rows", LongType)
     .add("changed", TimestampType)
     .add("stale_because", StringType)
+    .add("error", StringType)
 
   private def timestamp(index: Long, length: Long) = new java.sql.Timestamp(index * length * 1000)
 }

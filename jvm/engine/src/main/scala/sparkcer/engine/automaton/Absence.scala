@@ -12,15 +12,15 @@ import sparkcer.engine.ceql.Condition._
 final private[automaton] class Absence(text: String, resolve: (Condition, Formula) => Condition) {
   import Absence._
 
-  /** @param before the formula whose variables α may name */
-  def apply(absent: Formula.Absent, before: Formula): Vector[Way] = ways(absent.body, before).distinct
+  /** @param before the formula whose variables α may name, if it may name any but its own */
+  def apply(absent: Formula.Absent, before: Option[Formula]): Vector[Way] = ways(absent.body, before).distinct
 
-  private def ways(f: Formula, before: Formula): Vector[Way] = f match {
+  private def ways(f: Formula, before: Option[Formula]): Vector[Way] = f match {
     case a: Formula.Atom     => Vector(Way(EventCondition(a.stream, a.eventType), Set(a.variable), Vector.empty))
     case Formula.As(body, x) => ways(body, before).map(w => w.copy(own = w.own + x.value))
     case Formula.Or(parts)   => parts.flatMap(ways(_, before))
     case Formula.Filter(body, condition) =>
-      val resolved = resolve(condition, Formula.Sequence(Vector(before, body)))
+      val resolved = resolve(condition, before.fold(body)(b => Formula.Sequence(Vector(b, body))))
       for (way <- ways(body, before); test <- tests(resolved, way, body.variables)) yield test.of(way)
     case other => throw new IllegalStateException(s"$other is not one event")
   }

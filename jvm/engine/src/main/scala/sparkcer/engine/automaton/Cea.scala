@@ -13,8 +13,11 @@ import sparkcer.engine.ceql.Comparison
   *
   * If there are `comparisons`, a run also keeps the values that later events may be compared with, see [[Registers]].
   *
-  * Of a query with `NO α FOR d` at its end, `absentAfter` says what an α is. The automaton itself is that of what comes
-  * before; its final states keep what an α is compared with.
+  * Of a query with `NO α FOR d` at its end, `endings` says what an α is. The automaton itself is that of what comes
+  * before; its final states keep what an α is compared with. A final state that is not in `endingOf` closes a match at
+  * once, as a side of OR without NO does. Of a query with `NO α FOR d` at its beginning, `absentBefore` does: the
+  * transitions that leave state 0 are taken unless an α came, and bit `conditions.length + i` of a mask says whether
+  * one of the i-th came.
   */
 final class Cea(
     val states: Int,
@@ -23,11 +26,25 @@ final class Cea(
     val transitions: ArraySeq[Cea.Transition],
     val finals: Set[Int],
     val comparisons: ArraySeq[Comparison] = ArraySeq.empty,
-    val absentAfter: Set[Unless[Int]] = Set.empty
+    val endings: ArraySeq[Ending[Int]] = ArraySeq.empty,
+    val endingOf: Map[Int, Int] = Map.empty,
+    val absentBefore: ArraySeq[AbsentBefore[Int]] = ArraySeq.empty
 ) {
 
+  /** How many bits a mask has. */
+  val bits: Int = conditions.length + absentBefore.length
+
+  /** How many words a mask takes. */
+  val maskWords: Int = math.max(1, (bits + 63) / 64)
+
   /** Are the events that must not come after a match compared with those of the match? */
-  val comparesAfter: Boolean = absentAfter.exists(_.uses.nonEmpty)
+  val comparesAfter: Boolean = endings.exists(_.absent.exists(_.uses.nonEmpty))
+
+  /** Do matches end in different ways, some at once or after another time? */
+  val endsApart: Boolean = endings.length > 1 || endings.nonEmpty && finals.exists(!endingOf.contains(_))
+
+  /** Does what comes after a match depend on the states in which its runs end? */
+  val keepsEnds: Boolean = comparesAfter || endsApart
 
   /** The transitions that leave each state. */
   val outgoing: ArraySeq[ArraySeq[Cea.Transition]] = {

@@ -4,18 +4,7 @@ import scala.collection.immutable.ListSet
 import scala.collection.mutable
 import scala.collection.mutable.ArrayBuffer
 
-import sparkcer.engine.ceql.{
-  CeqlException,
-  Comparison,
-  Comparisons,
-  Condition,
-  End,
-  Ends,
-  Formula,
-  Name,
-  Printer,
-  Quantity
-}
+import sparkcer.engine.ceql.{CeqlException, Comparison, Comparisons, Condition, End, Ends, Formula, Quantity}
 
 /** Compiles a formula to a [[Cea]] by way of a valuation automaton (CORE, Appendix A.1, with a correction for `+`: a
   * round may wait for its first event).
@@ -37,8 +26,8 @@ object Compiler {
   def compile(formula: Formula, selected: Set[String], text: String): Cea = {
     val compiler = new Compiler(text)
     val whole = compiler.build(formula)
-    import compiler.{absentAfter, comparisons, empties, steps}
-    WithoutEmptySteps(whole, steps, empties, comparisons, absentAfter, selected, text)
+    import compiler.{absences, comparisons, empties, steps}
+    WithoutEmptySteps(whole, steps, empties, comparisons, absences.endings, absences.absentBefore, selected, text)
   }
 
   /** A query with a larger automaton is refused, because compiling it could take minutes. */
@@ -46,6 +35,7 @@ object Compiler {
 
   /** The bits of an Int, without its sign. */
   val MaxRoles = 31
+  val MaxAbsentBefore = 31
 }
 
 final private[automaton] class Compiler(text: String) {
@@ -75,7 +65,7 @@ final private[automaton] class Compiler(text: String) {
     if (steps.length > Compiler.MaxTransitions) throw new CeqlException(text, 0, "CER_QUERY_TOO_LARGE.ALTERNATIVES")
   }
 
-  private def build(formula: Formula): Fragment = {
+  private[automaton] def build(formula: Formula): Fragment = {
     val whole = Fragment(fresh(), fresh(), steps.length, empties.length)
     import whole.{entry, exit, firstStep}
     formula match {
@@ -109,11 +99,11 @@ final private[automaton] class Compiler(text: String) {
       case Formula.Sequence(parts) =>
         join(parts, entry, exit, skip = true)
         whole
-      case f: Formula.NoneBetween => noneBetween(f, whole)
-      case f: Formula.Without     => without(f, whole)
-      case f: Formula.NoneAfter   => noneAfter(f, whole)
-      case f: Formula.NoneBefore  => throw new CeqlException(text, f.absent.offset, "CER_UNSUPPORTED.NO_AT_BEGINNING")
-      case f: Formula.Absent      => throw new IllegalStateException(s"$f stands by itself")
+      case f: Formula.NoneBetween    => absences.between(f, whole)
+      case f: Formula.Without        => absences.without(f, whole)
+      case f: Formula.NoneAfter      => absences.after(f, whole)
+      case f: Formula.NoneBefore     => absences.before(f, whole)
+      case f: Formula.Absent         => throw new IllegalStateException(s"$f stands by itself")
       case Formula.Contiguous(parts) =>
         join(parts, entry, exit, skip = false)
         whole
@@ -159,7 +149,7 @@ final private[automaton] class Compiler(text: String) {
     */
   private val resolved = new java.util.IdentityHashMap[Condition, Unit]
 
-  private def resolve(condition: Condition, body: Formula): Condition =
+  private[automaton] def resolve(condition: Condition, body: Formula): Condition =
     if (resolved.containsKey(condition)) condition
     else {
       Pushdown.checkBound(condition, body.variables, text)
@@ -169,87 +159,17 @@ final private[automaton] class Compiler(text: String) {
     }
 
   private val negation = new Negation(text, resolve)
-  private val absence = new Absence(text, resolve)
-
-  /** `φ ; NO α ; ψ`: a run that waits for ψ must not pass over an α. */
-  private def noneBetween(f: Formula.NoneBetween, whole: Fragment): Fragment = {
-    Seq(f.before, f.after).find(_.nullable).foreach { part =>
-      throw new CeqlException(text, f.absent.offset, "CER_ABSENCE.NEIGHBOUR", "part" -> Printer.print(part))
-    }
-    val before = build(f.before)
-    val (unless, comparisons) = forbidden(absence(f.absent, f.before), before)
-    val after = build(f.after)
-    empties += Empty(whole.entry, before.entry)
-    empties += Empty(before.exit, between(after.entry, skip = true, unless))
-    empties += Empty(after.exit, whole.exit)
-    beginning(whole, comparisons)
-  }
-
-  /** `φ WITHOUT α`: a run must not pass over an α. */
-  private def without(f: Formula.Without, whole: Fragment): Fragment = {
-    val ways = absence(f.absent, f.body)
-    inside(build(f.body), whole.entry, whole.exit)
-    ways.flatMap(w => w.others).foreach(boundBeforeGaps(_, whole))
-    val (unless, comparisons) = forbidden(ways, whole)
-    change(whole.firstStep)(s => if (s.variables.isEmpty) s.copy(unless = s.unless ++ unless) else s)
-    beginning(whole, comparisons)
-  }
-
-  /** `φ ; NO α FOR d`: a match of φ remembers what an α is compared with. */
-  private def noneAfter(f: Formula.NoneAfter, whole: Fragment): Fragment = {
-    val ways = absence(f.absent, f.body)
-    inside(build(f.body), whole.entry, whole.exit)
-    val (unless, comparisons) = forbidden(ways, whole)
-    absentAfter = unless
-    beginning(whole, comparisons)
-  }
-
-  /** What must not come after a match of the whole. */
-  private var absentAfter = Set.empty[Unless[EventCondition]]
-
-  /** What no event may be, and the comparisons that were added for it. The events of the fragment are remembered for
-    * them.
-    */
-  private def forbidden(ways: Vector[Absence.Way], fragment: Fragment): (Set[Unless[EventCondition]], Set[Int]) = {
-    val numbered = ways.map(w => w -> w.comparisons.map(c => (c, add(c))))
-    for ((way, comparisons) <- numbered; (comparison, id) <- comparisons)
-      change(fragment.firstStep) { s =>
-        val roles = s.roles(comparison) & ~way.roles(comparison)
-        if (roles == 0) s else s.copy(uses = s.uses :+ ComparisonUse(id, roles, holds = true))
-      }
-    val unless = numbered.map { case (way, comparisons) =>
-      Unless(way.condition, comparisons.map { case (c, id) => ComparisonUse(id, way.roles(c), holds = true) })
-    }
-    // In the order of the text, by which conditions are numbered.
-    (unless.to(ListSet), numbered.flatMap(_._2.map(_._2)).toSet)
-  }
-
-  /** Refuses to compare what a run passes over with a variable that may not be bound yet, or may be bound once more: an
-    * event that was no α could become one.
-    */
-  private def boundBeforeGaps(x: Name, fragment: Fragment): Unit = {
-    val next = mutable.Map.empty[Int, ArrayBuffer[Int]]
-    def edge(from: Int, to: Int): Unit = next.getOrElseUpdate(from, ArrayBuffer.empty) += to
-    val itsSteps = steps.drop(fragment.firstStep)
-    itsSteps.filterNot(_.binds(x.value)).foreach(s => edge(s.from, s.to))
-    empties.iterator.drop(fragment.firstEmpty).foreach(e => edge(e.from, e.to))
-    val unbound = mutable.Set(fragment.entry)
-    val work = mutable.Stack(fragment.entry)
-    while (work.nonEmpty) next.getOrElse(work.pop(), Nil).foreach(q => if (unbound.add(q)) work.push(q))
-    val gapBefore = itsSteps.exists(s => s.variables.isEmpty && unbound(s.from))
-    if (gapBefore || !atMostOnce(fragment)(x.value))
-      throw new CeqlException(text, x.offset, "CER_ABSENCE.WITHOUT_VARIABLE", "name" -> x.value)
-  }
+  private val absences = new AbsenceCompiler(this, text)
 
   /** A state before `next`, which waits for any number of events if `skip`, but for none that is forbidden. */
-  private def between(next: Int, skip: Boolean, unless: Set[Unless[EventCondition]] = Set.empty): Int = {
+  private[automaton] def between(next: Int, skip: Boolean, unless: Set[Unless[EventCondition]] = Set.empty): Int = {
     val wait = fresh()
     if (skip) add(Step(wait, None, Set.empty, wait, unless = unless))
     empties += Empty(wait, next)
     wait
   }
 
-  private def inside(part: Fragment, entry: Int, exit: Int): Unit = {
+  private[automaton] def inside(part: Fragment, entry: Int, exit: Int): Unit = {
     empties += Empty(entry, part.entry)
     empties += Empty(part.exit, exit)
   }
@@ -325,7 +245,7 @@ final private[automaton] class Compiler(text: String) {
     }
   }
 
-  private def change(from: Int)(f: Step => Step): Unit =
+  private[automaton] def change(from: Int)(f: Step => Step): Unit =
     (from until steps.length).foreach(i => steps(i) = f(steps(i)))
 
   private def filter(fragment: Fragment, condition: Condition): Fragment =
@@ -359,7 +279,7 @@ final private[automaton] class Compiler(text: String) {
     }
 
   /** Does every path through the fragment bind the variable to at most one event? */
-  private def atMostOnce(fragment: Fragment)(variable: String): Boolean = {
+  private[automaton] def atMostOnce(fragment: Fragment)(variable: String): Boolean = {
     val next = mutable.Map.empty[Int, ArrayBuffer[(Int, Int)]]
     def edge(from: Int, to: Int, marks: Int): Unit = next.getOrElseUpdate(from, ArrayBuffer.empty) += ((to, marks))
     steps.iterator.drop(fragment.firstStep).foreach(s => edge(s.from, s.to, if (s.binds(variable)) 1 else 0))

@@ -23,14 +23,18 @@ final class Determinized(construction: Construction, private var maxStates: Int,
   private var skips = new Array[Array[Long]](16)
   private var classMasks = new Array[Array[Long]](16)
   private var movedBy = new Array[Array[Int]](16)
+  private var lookingBack = new Array[Boolean](16)
   private var classCount = 0
   private val classIds = mutable.HashMap.empty[Words, Int]
 
   /** With few conditions the mask itself is an index into an array. */
   private val small =
-    if (construction.cea.conditions.length <= SmallBits) Array.fill(1 << construction.cea.conditions.length)(-1)
+    if (construction.cea.bits <= SmallBits) Array.fill(1 << construction.cea.bits)(-1)
     else null
   private val byMask = new LongTable
+
+  /** By class and what came before. */
+  private val laterClasses = new LongTable
 
   intern(construction.initial)
 
@@ -89,16 +93,48 @@ final class Determinized(construction: Construction, private var maxStates: Int,
         { val own = mask.clone(); val n = newClass(own); classIds(new Words(own)) = n; n }
       )
 
-  private def newClass(mask: Array[Long]): Int = {
+  /** The class of the same events, where events of some [[AbsentBefore]] came before, which are given as bits. */
+  def after(cls: Int, came: Int): Int =
+    if (came == 0) cls
+    else {
+      val key = cls.toLong << 32 | came
+      val known = laterClasses(key)
+      if (known >= 0) known
+      else {
+        val cea = construction.cea
+        val mask = classMasks(cls).clone()
+        cea.absentBefore.indices.foreach(i => if ((came >>> i & 1) != 0) Bits.set(mask, cea.conditions.length + i))
+        val n = classOf(mask)
+        laterClasses(key) = n
+        n
+      }
+    }
+
+  /** Does it matter what came before events of the class, or that they came? Most events neither start a match nor keep
+    * one from starting.
+    */
+  def looksBack(cls: Int): Boolean = lookingBack(cls)
+
+  private def mattersBefore(mask: Array[Long]): Boolean = {
+    val cea = construction.cea
+    def meets(condition: Int) = (mask(condition >> 6) >>> condition & 1L) != 0
+    cea.absentBefore.nonEmpty &&
+    (cea.absentBefore.exists(_.conditions.exists(meets)) || cea.outgoing(0).exists(_.passes(meets)))
+  }
+
+  private def newClass(met: Array[Long]): Int = {
+    val mask = java.util.Arrays.copyOf(met, construction.cea.maskWords)
     if (classCount == table.length) {
       table = java.util.Arrays.copyOf(table, 2 * classCount)
       skips = java.util.Arrays.copyOf(skips, 2 * classCount)
       classMasks = java.util.Arrays.copyOf(classMasks, 2 * classCount)
       movedBy = java.util.Arrays.copyOf(movedBy, 2 * classCount)
+      lookingBack = java.util.Arrays.copyOf(lookingBack, 2 * classCount)
     }
     table(classCount) = new Array[Moves](16)
     skips(classCount) = new Array[Long](1)
     classMasks(classCount) = mask
+    lookingBack(classCount) = mattersBefore(mask)
     classCount += 1
     bytes += 256
     updateFull()

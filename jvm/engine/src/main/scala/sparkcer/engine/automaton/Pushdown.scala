@@ -61,8 +61,9 @@ private[automaton] object Pushdown {
     case Formula.Contiguous(parts)                  => pushToOne(parts, c, names).map(Formula.Contiguous)
     case Formula.NoneBetween(first, absent, second) =>
       pushToOne(Vector(first, second), c, names).map(p => Formula.NoneBetween(p(0), absent, p(1)))
-    case Formula.NoneAfter(body, absent, length) => push(body, c, names).map(Formula.NoneAfter(_, absent, length))
-    case Formula.As(body, x) if !names(x.value)  => Some(Formula.As(within(body, c, names), x))
+    case Formula.NoneAfter(body, absent, length)  => push(body, c, names).map(Formula.NoneAfter(_, absent, length))
+    case Formula.NoneBefore(absent, length, body) => push(body, c, names).map(Formula.NoneBefore(absent, length, _))
+    case Formula.As(body, x) if !names(x.value)   => Some(Formula.As(within(body, c, names), x))
     // Past another filter only if it moves further down: otherwise two filters would change places forever.
     case Formula.Filter(body, other) => push(body, c, names).map(Formula.Filter(_, other))
     case _                           => None

@@ -2,7 +2,7 @@ package sparkcer.engine.automaton
 
 import scala.collection.immutable.ArraySeq
 
-/** Merges equivalent states: both final or both not, with the same transitions.
+/** Merges equivalent states: both final in the same way or both not, with the same transitions.
   *
   * The [[Compiler]] leaves such states: after `A` in `A ; B` a run is in a state that reads B or begins to wait for B,
   * and the state that waits does the same. Two states in place of one cost one more step for each event that moves
@@ -29,7 +29,7 @@ private[automaton] object Quotient {
 
   private def once(cea: Cea): Cea = {
     val futures = ArraySeq.tabulate(cea.states) { q =>
-      (q == 0, cea.finals(q), cea.outgoing(q).iterator.map(_.copy(from = 0)).toSet)
+      (q == 0, cea.finals(q), cea.endingOf.get(q), cea.outgoing(q).iterator.map(_.copy(from = 0)).toSet)
     }
     val numbers = futures.distinct.zipWithIndex.toMap
     if (numbers.size == cea.states) cea
@@ -42,7 +42,9 @@ private[automaton] object Quotient {
         cea.transitions.map(t => t.copy(from = to(t.from), to = to(t.to))).distinct,
         cea.finals.map(to),
         cea.comparisons,
-        cea.absentAfter
+        cea.endings,
+        cea.endingOf.map { case (q, e) => to(q) -> e },
+        cea.absentBefore
       )
     }
   }

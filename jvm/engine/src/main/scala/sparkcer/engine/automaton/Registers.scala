@@ -84,8 +84,8 @@ final class Registers private (
 
 object Registers {
   def apply(cea: Cea): Registers = {
-    val afterMatch = cea.absentAfter.flatMap(_.uses)
-    new Registers(cea.comparisons, cea.states, cea.transitions, cea.finals.map(_ -> afterMatch).toMap)
+    val atEnd = cea.endingOf.map { case (q, e) => q -> cea.endings(e).absent.flatMap(_.uses) }
+    new Registers(cea.comparisons, cea.states, cea.transitions, atEnd)
   }
 
   /** All comparisons that a transition asks. */
@@ -116,7 +116,9 @@ object Registers {
       transitions.distinct,
       cea.finals,
       cea.comparisons,
-      cea.absentAfter
+      cea.endings,
+      cea.endingOf,
+      cea.absentBefore
     )
   }
 }

@@ -30,7 +30,9 @@ private[automaton] object Separation {
         transitions.to(ArraySeq),
         cea.finals.flatMap(copiesOf),
         cea.comparisons,
-        cea.absentAfter
+        cea.endings,
+        cea.endingOf.flatMap { case (q, e) => copiesOf(q).map(_ -> e) },
+        cea.absentBefore
       )
     }
   }

@@ -38,7 +38,7 @@ private[engine] object StrategyRules {
     case Strategy.All    => Subsets
     case Strategy.Strict => Strict
     // What comes after may take away a match that beats others. They are all compared at their deadline.
-    case _ if cea.comparesAfter => Subsets
+    case _ if cea.keepsEnds => Subsets
     // If all matches have the same length, none is a proper superset of another.
     case Strategy.Max if cea.fixedLength => Subsets
     case other                           => new Threats(other)

@@ -12,8 +12,8 @@ import sparkcer.engine.ceql.{CeqlException, Comparison}
   */
 private[automaton] object WithoutEmptySteps {
 
-  /** @param absentAfter
-    *   what must not come after a match
+  /** @param endings
+    *   what must not come after matches; `absentBefore` is what must not have come before them
     * @param selected
     *   the variables that labels show
     * @param text
@@ -24,16 +24,17 @@ private[automaton] object WithoutEmptySteps {
       steps: collection.Seq[Step],
       empties: collection.Seq[Empty],
       comparisons: collection.Seq[Comparison],
-      absentAfter: Set[Unless[EventCondition]],
+      endings: collection.Seq[Ending[EventCondition]],
+      absentBefore: collection.Seq[AbsentBefore[EventCondition]],
       selected: Set[String],
       text: String
   ): Cea = {
     val usable = steps.iterator.filter(s => s.condition.forall(_.satisfiable)).toVector
-    val after = reach(empties)
+    val reached = reach(empties)
     val bySource = usable.groupBy(_.from)
     // The transitions of a state are those of all states that it reaches by empty steps.
     def leaving(q: Int): Iterator[(Step, Set[Int])] =
-      after(q).iterator.flatMap { case (p, resets) =>
+      reached(q).iterator.flatMap { case (p, resets) =>
         bySource.getOrElse(p, Vector.empty).iterator.map(s => (s, resets))
       }
     val ids = mutable.LinkedHashMap(whole.entry -> 0)
@@ -47,7 +48,7 @@ private[automaton] object WithoutEmptySteps {
       }
       if (raw.length > Compiler.MaxTransitions) throw new CeqlException(text, 0, "CER_QUERY_TOO_LARGE.AUTOMATON")
     }
-    val isFinal = ids.keysIterator.filter(q => after(q).exists(_._1 == whole.exit)).toSet
+    val isFinal = ids.keysIterator.filter(q => reached(q).exists(_._1 == whole.exit)).toSet
     val alive = leadingTo(isFinal, raw.iterator.map { case (q, s, _) => (q, s.to) }.toVector)
     val kept = ids.keysIterator.filter(q => q == whole.entry || alive(q)).zipWithIndex.toMap
     val conditions = mutable.LinkedHashMap.empty[EventCondition, Int]
@@ -55,34 +56,48 @@ private[automaton] object WithoutEmptySteps {
     def number(g: EventCondition): Int = conditions.getOrElseUpdate(g, conditions.size)
     def numbered(unless: Set[Unless[EventCondition]]): Set[Unless[Int]] =
       unless.filter(_.condition.satisfiable).map(u => Unless(number(u.condition), u.uses))
-    val transitions = raw.iterator
+    val (transitions, notAfter) = raw.iterator
       .collect {
         case (q, s, resets) if kept.contains(q) && kept.contains(s.to) =>
           val condition = s.condition.fold(Cea.Always)(number)
           val label = labels.getOrElseUpdate(s.variables & selected, labels.size)
           val also = s.also.map(number)
           val unless = numbered(s.unless)
-          Cea.Transition(kept(q), condition, label, kept(s.to), also, s.uses, resets, unless)
+          (Cea.Transition(kept(q), condition, label, kept(s.to), also, s.uses, resets, unless), s.notAfter)
       }
       .distinct
       .to(ArraySeq)
-    val forbidden = numbered(absentAfter)
+      .unzip
+    val after = endings.iterator.map(e => Ending(numbered(e.absent), e.length)).to(ArraySeq)
+    val endingOf =
+      for (q <- isFinal; number <- kept.get(q); ending <- endingAfter(reached(q).map(_._1), empties))
+        yield number -> ending
+    val before = absentBefore.iterator
+      .map(b => AbsentBefore(b.conditions.filter(_.satisfiable).map(number), b.length))
+      .to(ArraySeq)
+    // The bits that say what came before stand behind those of all conditions.
+    def began(i: Int) = notAfter(i).map(n => Unless[Int](conditions.size + n, Vector.empty))
     val cea = new Cea(
       kept.size,
       conditions.keysIterator.to(ArraySeq),
       labels.keysIterator.to(ArraySeq),
-      transitions,
+      transitions.indices.iterator
+        .map(i => transitions(i).copy(unless = transitions(i).unless ++ began(i)))
+        .to(ArraySeq),
       isFinal.flatMap(kept.get),
       comparisons.to(ArraySeq),
-      forbidden
+      after,
+      endingOf.toMap,
+      before
     )
     if (comparisons.isEmpty) Quotient(cea) else Separation(Quotient(Registers.withPlainResets(cea)))
   }
 
   /** For each state, itself and all states that it reaches by empty steps, with the comparisons that are reset on the
-    * way.
+    * way. States and conditions are numbered in the order of these sets, and saved state has these numbers: the sets
+    * must not get another order.
     */
-  private def reach(edges: collection.Seq[Empty]): Int => Set[(Int, Set[Int])] = {
+  def reach(edges: collection.Seq[Empty]): Int => Set[(Int, Set[Int])] = {
     val next = edges.groupBy(_.from)
     val known = mutable.Map.empty[Int, Set[(Int, Set[Int])]]
     q =>
@@ -102,6 +117,12 @@ private[automaton] object WithoutEmptySteps {
         }
       )
   }
+
+  /** How a match ends in a final state, from which these states are reached. A state lies in one part that ends with
+    * NO, or in none, so all its ways to the exit have the same ending.
+    */
+  private def endingAfter(reached: Set[Int], edges: collection.Seq[Empty]): Option[Int] =
+    edges.find(e => e.ending.isDefined && reached(e.from)).flatMap(_.ending)
 
   private def leadingTo(goals: Set[Int], edges: Vector[(Int, Int)]): Set[Int] = {
     val before = edges.groupMap(_._2)(_._1)

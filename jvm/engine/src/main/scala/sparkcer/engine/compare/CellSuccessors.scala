@@ -13,7 +13,7 @@ final private[compare] class CellSuccessors(val labels: Int, val sets: Sets[Arra
   private val taken = new Array[Boolean](labels)
   private val accepting = new Array[Boolean](labels)
 
-  /** Where the runs end that end a match with a label, if what comes after is compared with them. */
+  /** Where the runs end that end a match with a label, if what comes after depends on them. */
   private val ends = Array.fill(labels)(new ArrayBuffer[Cell](2))
   def accepted(label: Int): Array[Cell] = Cell.set(ends(label).toArray)
 
@@ -39,7 +39,7 @@ final private[compare] class CellSuccessors(val labels: Int, val sets: Sets[Arra
           if (arc.goesOn) cells(arc.label) += to
           if (arc.accepts) {
             accepting(arc.label) = true
-            if (machine.cea.comparesAfter) ends(arc.label) += to
+            if (machine.cea.keepsEnds) ends(arc.label) += to
           }
         }
         k += 1

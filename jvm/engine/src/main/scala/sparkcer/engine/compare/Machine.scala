@@ -122,7 +122,7 @@ final private[engine] class Machine(
     if (!(all && c.parts(0).length == 1 && c.flag == 0 && single(c, cls, maskOf, now, found)))
       several(c, cls, maskOf, now, found)
 
-  /** Where a match ends that `found` is told of: the cells of its runs, if what comes after is compared with them. */
+  /** Where a match ends that `found` is told of: the cells of its runs, if what comes after depends on them. */
   var accepted: Array[Cell] = Cell.none
 
   private val scratch = new Array[AnyRef](registers.count)
@@ -175,7 +175,7 @@ final private[engine] class Machine(
     while (i < n) {
       val arc = ledBy(i)
       if (arc.accepts) {
-        if (cea.comparesAfter) accepted = Array(led(i))
+        if (cea.keepsEnds) accepted = Array(led(i))
         found.ends(arc.label)
       }
       if (arc.goesOn) found.goesTo(arc.label, if (led(i) eq cell) c else new Configuration(Array(Array(led(i))), 0))
@@ -197,7 +197,7 @@ final private[engine] class Machine(
     val told = new StrategyRules.Found[Array[Cell]] {
       def next(label: Int, accepts: Boolean, runs: Array[Cell], flag: Int): Unit = {
         if (accepts) {
-          if (cea.comparesAfter) accepted = successors(0).accepted(label)
+          if (cea.keepsEnds) accepted = successors(0).accepted(label)
           found.ends(label)
         }
         apart(runs, flag).foreach(found.goesTo(label, _))

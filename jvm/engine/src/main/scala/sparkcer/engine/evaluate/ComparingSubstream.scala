@@ -6,8 +6,8 @@ import sparkcer.engine.automaton.Determinized
 import sparkcer.engine.compare._
 import sparkcer.engine.state.{WireReader, WireWriter}
 
-/** A substream of a query that compares events: an [[Entry]] for each configuration, which has the node of its partial
-  * matches.
+/** A substream of a query that compares events, or whose matches end in different ways: an [[Entry]] for each
+  * configuration, which has the node of its partial matches.
   *
   * Configurations of one [[Shape]] form a [[Group]]. Of a group an event visits the entries that it can move: all of
   * them, none, or those that an index finds by the values of the event. A configuration that is not visited cannot
@@ -144,21 +144,22 @@ final private[evaluate] class ComparingSubstream(evaluator: Evaluator, number: I
     changed
   }
 
-  /** Where the matches of each head end, if what comes after is compared with them. */
+  /** Where the matches of each head end, if what comes after depends on them. */
   private val ends = ArrayBuffer.empty[Array[Cell]]
 
   private def addHead(node: Int, label: Int, cells: => Array[Cell]): Unit = {
     evaluator.cursor.addHead(node, label, 0)
-    if (machine.cea.comparesAfter) ends += cells
+    if (machine.cea.keepsEnds) ends += cells
   }
 
   override private[evaluate] def endsOfHeads: Array[Array[Cell]] =
-    if (machine.cea.comparesAfter) ends.toArray else null
+    if (machine.cea.keepsEnds) ends.toArray else null
 
   private[evaluate] def dropPending(cls: Int, payload: Array[Byte]): Unit = {
     val mask = maskOf(cls)
     def meets(condition: Int) = (mask(condition >> 6) >>> condition & 1L) != 0
-    if (machine.cea.absentAfter.exists(u => u.uses.isEmpty && meets(u.condition))) dropAllPending()
+    def isForAll = machine.cea.endings.head.absent.exists(u => u.uses.isEmpty && meets(u.condition))
+    if (!machine.cea.endsApart && isForAll) dropAllPending()
     else {
       // The event has no number yet, and may never have one.
       val number = events.top

@@ -13,11 +13,13 @@ import sparkcer.engine.ceql.{Comparison, Printer, Term}
   * The digest is written to checkpoints. So it must not depend on text that is shown to users, nor on the order or the
   * hash of a set, and the words in it (`guard`, `checks`) stay as they were in the first version.
   */
-private[engine] object Digest {
+private[sparkcer] object Digest {
+
+  def apply(program: Program): String = hash(text(program))
 
   /** 32 hexadecimal digits. */
-  def apply(program: Program): String =
-    MessageDigest.getInstance("SHA-256").digest(text(program).getBytes(UTF_8)).take(16).map(b => f"$b%02x").mkString
+  def hash(text: String): String =
+    MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)).take(16).map(b => f"$b%02x").mkString
 
   private[engine] def text(program: Program): String = {
     val cea = program.cea
@@ -31,7 +33,10 @@ private[engine] object Digest {
       cea.comparisons.map(comparison) ++
       (0 until cea.states).map(q => s"state $q final ${cea.finals(q)} live ${numbers(live(q).toSeq)}") ++
       cea.transitions.map(transition).sorted ++
-      program.waits.map(d => s"after ${quoted(Printer.print(d))}${unless(cea.absentAfter)}")
+      cea.endings.map(e => s"after ${quoted(Printer.print(e.length))}${unless(e.absent)}") ++
+      (if (cea.endsApart) cea.endingOf.toVector.sorted.map { case (q, e) => s"state $q ending $e" }
+       else Vector.empty) ++
+      cea.absentBefore.map(b => s"before ${quoted(Printer.print(b.length))} ${numbers(b.conditions.toVector.sorted)}")
     lines.mkString("\n")
   }
 

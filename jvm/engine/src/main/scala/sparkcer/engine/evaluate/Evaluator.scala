@@ -2,7 +2,7 @@ package sparkcer.engine.evaluate
 
 import scala.collection.mutable.ArrayBuffer
 
-import sparkcer.engine.automaton.Determinized
+import sparkcer.engine.automaton.{Bits, Determinized}
 import sparkcer.engine.ceql.Consume
 import sparkcer.engine.compare.{EventValues, Machine, Now}
 
@@ -39,8 +39,9 @@ final class Evaluator(
   private[evaluate] var automaton = newAutomaton()
   private val substreams = ArrayBuffer.empty[Substream]
 
-  // For a query that compares events.
-  private[evaluate] val machine: Machine = if (program.comparisons.isEmpty) null else program.newMachine()
+  // For a query that compares events, or whose matches end in different ways.
+  private[evaluate] val machine: Machine =
+    if (program.comparisons.isEmpty && !program.cea.endsApart) null else program.newMachine()
   private[evaluate] val now: Now = if (machine == null) null else new Now(values, program.terms.length)
 
   private[evaluate] val cursor = new Cursor
@@ -55,17 +56,34 @@ final class Evaluator(
 
   /** The bits of an event that may be an α. */
   private val absentAfter: Array[Long] = {
-    val words = new Array[Long](math.max(1, (program.conditions.length + 63) / 64))
-    program.cea.absentAfter.foreach(u => words(u.condition >> 6) |= 1L << u.condition)
+    val words = new Array[Long](program.cea.maskWords)
+    for (ending <- program.cea.endings; unless <- ending.absent) Bits.set(words, unless.condition)
     words
   }
 
   /** Is an event of the class an α, if all comparisons hold? */
-  private[evaluate] def isAbsentAfter(cls: Int): Boolean = {
+  private[evaluate] def isAbsentAfter(cls: Int): Boolean = meets(cls, absentAfter)
+
+  /** Has the mask of the class one of these bits? */
+  private[evaluate] def meets(cls: Int, bits: Array[Long]): Boolean = {
     val mask = automaton.maskOf(cls)
     var w = mask.length - 1
-    while (w >= 0 && (mask(w) & absentAfter(w)) == 0) w -= 1
+    while (w >= 0 && (mask(w) & bits(w)) == 0) w -= 1
     w >= 0
+  }
+
+  /** For each `NO α FOR d` at the beginning of the query, the bits of an α. */
+  private[evaluate] val absentBefore: Array[Array[Long]] = program.cea.absentBefore.iterator.map { before =>
+    val words = new Array[Long](program.cea.maskWords)
+    before.conditions.foreach(Bits.set(words, _))
+    words
+  }.toArray
+
+  /** For each final state, which of [[Program.waits]] its matches wait for; -1 for other states, and where they end at
+    * once.
+    */
+  private[evaluate] val queueOf: Array[Int] = Array.tabulate(program.cea.states) { q =>
+    program.cea.endingOf.get(q).fold(-1)(e => program.waits.indexOf(program.cea.endings(e).length))
   }
 
   /** How many times matches have begun to wait, in all substreams. */

@@ -67,6 +67,16 @@ final private[evaluate] class Events {
     some
   }
 
+  /** The first event, from [[first]] on, that is not before a time; times do not decrease. */
+  def firstFrom(bound: Long): Int = {
+    var (low, high) = (first, top)
+    while (low != high) {
+      val middle = low + ((high - low) >>> 1)
+      if (times(middle & mask) < bound) low = middle + 1 else high = middle
+    }
+    low
+  }
+
   private def removeUntil(event: Int): Unit = {
     while (base != event) {
       payloads(base & mask) = null
@@ -107,7 +117,7 @@ final private[evaluate] class Events {
       out.long(time(i) - before)
       before = time(i)
       out.int(firstNode(i))
-      out.array(payload(i))
+      out.shared(payload(i))
       i += 1
     }
   }
@@ -122,7 +132,7 @@ final private[evaluate] class Events {
     var before = 0L
     (0 until in.int()).foreach { _ =>
       before += in.long()
-      append(before, in.int(), in.array()): Unit
+      append(before, in.int(), in.shared()): Unit
     }
     this.first = base
   }

@@ -2,7 +2,7 @@ package sparkcer.engine.evaluate
 
 import scala.collection.mutable
 
-import sparkcer.engine.state.{Bytes, Frame, StateException, WireReader}
+import sparkcer.engine.state.{Bytes, Frame, SharedArrays, StateException, WireReader}
 
 /** The substreams of a query by key, and their saved state: a full piece, and then pieces with what changed since the
   * piece before. All pieces in order restore the same substreams. Determinized states are written as sets of automaton
@@ -29,36 +29,37 @@ final class Partitions(val evaluator: Evaluator) {
   def foreach(f: (Array[Byte], Substream) => Unit): Unit = byKey.foreach { case (k, s) => f(k.array, s) }
 
   /** Everything, as the first piece. */
-  def save(): Array[Byte] = piece(byKey.iterator, full = true)
+  def save(arrays: SharedArrays = null): Array[Byte] = piece(byKey.iterator, full = true, arrays)
 
   /** What changed since the last call of `save` or `saveChanges`. */
-  def saveChanges(): Array[Byte] = piece(byKey.iterator, full = false)
+  def saveChanges(): Array[Byte] = piece(byKey.iterator, full = false, null)
 
   /** The same, if events of these keys only were read, and deadlines of these only were fired, since the last call. It
     * visits these keys only, unless a match consumed the events of all keys.
     */
-  def saveChanges(read: Iterator[Array[Byte]]): Array[Byte] =
-    if (evaluator.epoch != savedEpoch) saveChanges()
-    else piece(read.map(new Bytes(_)).flatMap(k => byKey.get(k).map(k -> _)), full = false)
+  def saveChanges(read: Iterator[Array[Byte]], arrays: SharedArrays = null): Array[Byte] =
+    if (evaluator.epoch != savedEpoch) piece(byKey.iterator, full = false, arrays)
+    else piece(read.map(new Bytes(_)).flatMap(k => byKey.get(k).map(k -> _)), full = false, arrays)
 
   /** How often matches had consumed the events of all keys when the last piece was written. */
   private var savedEpoch = evaluator.epoch
 
-  private def piece(candidates: Iterator[(Bytes, Substream)], full: Boolean): Array[Byte] = Frame.write { out =>
-    savedEpoch = evaluator.epoch
-    out.byte(if (full) Partitions.Full else Partitions.Changes)
-    if (!full) {
-      out.int(gone.size)
-      gone.foreach(k => out.array(k.array))
+  private def piece(candidates: Iterator[(Bytes, Substream)], full: Boolean, arrays: SharedArrays) =
+    Frame.write(arrays) { out =>
+      savedEpoch = evaluator.epoch
+      out.byte(if (full) Partitions.Full else Partitions.Changes)
+      if (!full) {
+        out.int(gone.size)
+        gone.foreach(k => out.array(k.array))
+      }
+      gone.clear()
+      val records = candidates.filter { case (_, s) => full || s.changed }.toVector
+      out.int(records.size)
+      records.foreach { case (k, s) =>
+        out.array(k.array)
+        s.save(out, full)
+      }
     }
-    gone.clear()
-    val records = candidates.filter { case (_, s) => full || s.changed }.toVector
-    out.int(records.size)
-    records.foreach { case (k, s) =>
-      out.array(k.array)
-      s.save(out, full)
-    }
-  }
 
   private def restore(in: WireReader): Unit = {
     if (in.byte() == Partitions.Full) {
@@ -78,9 +79,13 @@ object Partitions {
   private val Changes = 1
 
   /** The substreams that were saved in these pieces. */
-  def load(evaluator: Evaluator, pieces: Iterable[Array[Byte]]): Partitions = {
+  def load(evaluator: Evaluator, pieces: Iterable[Array[Byte]]): Partitions =
+    loadShared(evaluator, pieces.map(_ -> null))
+
+  /** The same, where each piece has the arrays that it shares with others. */
+  def loadShared(evaluator: Evaluator, pieces: Iterable[(Array[Byte], SharedArrays)]): Partitions = {
     val partitions = new Partitions(evaluator)
-    pieces.foreach(p => partitions.restore(Frame.read(p)))
+    pieces.foreach { case (p, arrays) => partitions.restore(Frame.read(p, arrays)) }
     partitions
   }
 }

@@ -5,7 +5,7 @@ import scala.collection.mutable
 import sparkcer.engine.compare.{Cell, Content}
 import sparkcer.engine.state.{WireReader, WireWriter}
 
-/** The matches of a substream that wait for their deadline, in a query that ends with `NO α FOR d`. The matches with
+/** The matches of a substream that wait for a deadline, all for the same time after their last event. The matches with
   * the same last event wait together, as the heads that [[Cursor]] enumerates them from; under COUNT(*), as their
   * number.
   *
@@ -222,8 +222,8 @@ private[evaluate] object Pending {
     * @param heads
     *   the node and the label of each head, in turn
     * @param ends
-    *   the cells that the runs of each head end in, if an α is compared with them. A match that several runs find waits
-    *   until none of them is left
+    *   the cells that the runs of each head end in, if it depends on them what an α is. A match that several runs find
+    *   waits until none of them is left
     */
   final class Item(
       val deadline: Long,

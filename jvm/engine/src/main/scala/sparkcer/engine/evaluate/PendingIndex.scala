@@ -7,26 +7,29 @@ import sparkcer.engine.compare.{Cell, Machine, Now}
 import sparkcer.engine.evaluate.Pending.Item
 import sparkcer.engine.state.Bytes
 
-/** Finds the matches that wait by the values that an α is compared with. For each way in which an event can be an α,
-  * the first equality is looked up, so an α looks at the last events that have a match with its value, however many
-  * others wait. Without an equality it looks at all.
+/** Finds the matches that wait and that an α takes away: those that end in its way, and by the values that it is
+  * compared with. For each way in which an event can be an α, the first equality is looked up, so an α looks at the
+  * last events that have a match with its value, however many others wait. Without an equality it looks at all.
   *
   * What does not wait any longer is removed from here when it is met, or when there is much of it.
   */
 final private[evaluate] class PendingIndex(machine: Machine, now: Now) {
-  private val ways = machine.cea.absentAfter.toArray.map(new Way(_))
+  private val endingOf = Array.tabulate(machine.cea.states)(machine.cea.endingOf.getOrElse(_, -1))
+  private val ways =
+    for ((ending, i) <- machine.cea.endings.toArray.zipWithIndex; unless <- ending.absent) yield new Way(unless, i)
 
   /** How many places it holds. */
   private var held = 0
 
-  final private class Way(val unless: Unless[Int]) {
+  /** @param ending the number of the ending that it belongs to */
+  final private class Way(val unless: Unless[Int], ending: Int) {
     private val equality = machine.equality(unless.uses)
     private val byValue = new java.util.HashMap[Bytes, ArrayBuffer[Item]]
 
     /** What is to be looked at for every value: the matches that are compared with nothing, or by no equality. */
     private val others = ArrayBuffer.empty[Item]
 
-    def add(item: Item): Unit = for (cells <- item.ends; cell <- cells)
+    def add(item: Item): Unit = for (cells <- item.ends; cell <- cells if endingOf(cell.state) == ending)
       equality match {
         case None                => put(others, item)
         case Some((register, _)) =>
@@ -42,11 +45,13 @@ final private[evaluate] class PendingIndex(machine: Machine, now: Now) {
 
     /** Removes the matches for which the current event is an α in this way. */
     def remove(changed: Item => Unit): Boolean = {
-      val dead: Cell => Boolean = machine.holds(unless.uses, _, now)
+      val dead: Cell => Boolean = cell => endingOf(cell.state) == ending && machine.holds(unless.uses, cell, now)
       def from(list: ArrayBuffer[Item]): Boolean = {
         var some = false
         list.foreach(item => if (!item.isOver && item.removeIf(dead)) { some = true; changed(item) })
-        forgetOver(list)
+        // An event that is compared with nothing has taken away all that can be taken away in this way.
+        if (unless.uses.isEmpty) { held -= list.length; list.clear() }
+        else forgetOver(list)
         some
       }
       val compared = equality.flatMap { case (_, term) => Option(now.value(term)) }

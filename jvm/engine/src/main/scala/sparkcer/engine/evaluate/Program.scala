@@ -30,8 +30,13 @@ final class Program private (
 
   def conditions: Seq[EventCondition] = cea.conditions
 
-  /** For how long a match waits after its last event, if the query ends with `NO α FOR d`. */
-  val waits: Option[Window] = AbsenceAfter.of(query.where).flatMap(_.length)
+  /** For how long matches wait after their last event, if the query ends with `NO α FOR d`: several lengths where the
+    * sides of an OR end in different ways.
+    */
+  val waits: Vector[Window] = cea.endings.iterator.map(_.length).distinct.toVector
+
+  /** How long before a match no α may have come, for each `NO α FOR d` at the beginning of the query. */
+  val looksBack: Vector[Window] = cea.absentBefore.iterator.map(_.length).toVector
 
   /** Does a window count events? */
   def countsEvents: Boolean = query.within.exists(_.isInstanceOf[Window.Events])
@@ -65,7 +70,8 @@ final class Program private (
   private[evaluate] def newMachine(): Machine = new Machine(cea, strategy, distinct, limit.isDefined, numbering)
 
   /** Can matches be counted as runs of the automaton, without listing them? */
-  private[engine] lazy val countsRuns: Boolean = counts && !selects && !distinct && comparisons.isEmpty
+  private[engine] lazy val countsRuns: Boolean =
+    counts && !selects && !distinct && comparisons.isEmpty && !cea.endsApart
 
   private[engine] val construction: Construction = new Construction(cea, strategy)
 
@@ -115,7 +121,7 @@ object Program {
     compile(Parameters.bind(Parser.parse(text), quantities))
 
   def compile(written: Query): Program = {
-    val query = AbsenceAfter.spelledOut(written)
+    val query = AbsenceBefore.spelledOut(AbsenceAfter.spelledOut(written))
     val items = query.select.items
     checkVariables(query, items.collect { case i: SelectList.Item => i.variable })
     checkStreams(query)

@@ -38,10 +38,22 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   private var consumed = false
 
   /** What waits for its deadline; null unless the query ends with `NO α FOR d`. */
-  private[evaluate] val pending: Pending =
+  private[evaluate] val pending: PendingQueues =
     if (evaluator.program.waits.isEmpty) null
-    else if (!evaluator.program.cea.comparesAfter) new Pending(null)
-    else new Pending(new PendingIndex(evaluator.machine, evaluator.now))
+    else
+      new PendingQueues(Array.fill(evaluator.program.waits.length) {
+        new Pending(
+          if (evaluator.program.cea.keepsEnds) new PendingIndex(evaluator.machine, evaluator.now) else null
+        )
+      })
+
+  private val endsApart = evaluator.program.cea.endsApart
+
+  /** For each `NO α FOR d` at the beginning of the query, the time of the last α; null if there are none. CONSUME BY
+    * does not forget them.
+    */
+  private val lastAbsent: Array[Long] =
+    if (evaluator.absentBefore.isEmpty) null else Array.fill(evaluator.absentBefore.length)(Substream.Never)
 
   /** When nodes reach this number, entries with old nodes must be removed, before node numbers wrap around. */
   private var sweepAt = Substream.SweepEvery
@@ -73,22 +85,59 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     else take(cls, position, position - countWindow, payload, timed = true)
   }
 
-  /** Reads the next event of a query that ends with `NO α FOR d`. It closes no match: the matches of which it is the
-    * last event wait for their deadline. If it is an α, none waits any longer. All deadlines before its time must have
-    * been fired.
+  /** The class of the next event of a query that begins with `NO α FOR d`, by what came before it. Each event must be
+    * given to this once, and then be read with the class that it returns.
+    *
+    * @param bounds
+    *   for each [[Program.looksBack]], the earliest time at which an α keeps this event from starting a match
+    */
+  final def lookBack(cls: Int, time: Long, bounds: Array[Long]): Int =
+    if (evaluator.automaton.looksBack(cls)) lookedBack(cls, time, bounds) else cls
+
+  private def lookedBack(cls: Int, time: Long, bounds: Array[Long]): Int = {
+    var came = 0
+    var i = 0
+    while (i < lastAbsent.length) {
+      if (lastAbsent(i) != Substream.Never && lastAbsent(i) >= bounds(i)) came |= 1 << i
+      if (evaluator.meets(cls, evaluator.absentBefore(i)) && lastAbsent(i) != time) {
+        lastAbsent(i) = time
+        touch()
+      }
+      i += 1
+    }
+    evaluator.automaton.after(cls, came)
+  }
+
+  /** Reads the next event of a query that ends with `NO α FOR d`, and says whether it closes a match, which it does
+    * only where a side of an OR does not end with NO. The other matches of which it is the last event wait for their
+    * deadline. If it is an α, they do not wait any longer. All deadlines before its time must have been fired.
     *
     * @param bound
-    *   the earliest time at which a match that ends at the deadline may start
-    * @param deadline
-    *   `time` and d: the last moment at which an α keeps these matches from ending. It does not decrease
+    *   the earliest time at which a match that ends here may start
+    * @param deadlines
+    *   `time` and d for each of [[Program.waits]]: the last moment at which an α keeps these matches from ending. They
+    *   do not decrease from event to event
+    * @param bounds
+    *   the earliest times at which matches that end at these deadlines may start
     */
-  final def readWithDeadline(cls: Int, time: Long, bound: Long, deadline: Long, payload: Array[Byte]): Unit = {
-    if (this.deadline < time) throw new IllegalStateException(s"the deadline ${this.deadline} was not fired")
+  final def readWithDeadlines(
+      cls: Int,
+      time: Long,
+      bound: Long,
+      deadlines: Array[Long],
+      bounds: Array[Long],
+      payload: Array[Byte]
+  ): Boolean = {
+    if (deadline < time) throw new IllegalStateException(s"the deadline $deadline was not fired")
     position += 1
     if (!pending.isEmpty && evaluator.isAbsentAfter(cls)) dropPending(cls, payload)
-    if (!evaluator.automaton.leaves(active, cls)) {
+    if (evaluator.automaton.leaves(active, cls)) false
+    else {
       if (isStale) forget()
-      if (step(cls, time, bound, payload, timed = true)) hold(deadline)
+      val found = step(cls, time, if (endsApart) bound else bounds(0), payload, timed = true)
+      if (!found) false
+      else if (endsApart) holdApart(deadlines, bounds)
+      else { hold(deadlines(0)); false }
     }
   }
 
@@ -100,22 +149,50 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     pending.clear()
   }
 
-  /** Where the matches of each head of the last step end, if an α is compared with them. */
+  /** Where the matches of each head of the last step end, if it depends on that what an α is. */
   private[evaluate] def endsOfHeads: Array[Array[Cell]] = null
 
   /** The matches that the last step has found wait until the deadline. */
   private def hold(deadline: Long): Unit = {
+    val cursor = evaluator.cursor
+    if (evaluator.program.countsRuns) hold(0, Pending.counted(deadline, evaluator.owners, evaluator.runs))
+    else
+      hold(
+        0,
+        new Pending.Item(deadline, evaluator.owners, 0L, cursor.end, events.first, cursor.copyOfHeads, endsOfHeads)
+      )
+    evaluator.owners += 1
+  }
+
+  private def hold(queue: Int, item: Pending.Item): Unit = {
     touch()
     provisional = false
-    val owner = evaluator.owners
-    evaluator.owners += 1
-    pending.add(
-      if (evaluator.program.countsRuns) Pending.counted(deadline, owner, evaluator.runs)
-      else {
-        val cursor = evaluator.cursor
-        new Pending.Item(deadline, owner, 0L, cursor.end, events.first, cursor.copyOfHeads, endsOfHeads)
+    pending.add(queue, item)
+  }
+
+  /** The same where matches end in different ways. Those that end at once stay with the cursor; says whether there are
+    * any.
+    */
+  private def holdApart(deadlines: Array[Long], bounds: Array[Long]): Boolean = {
+    val cursor = evaluator.cursor
+    val found = new EndedApart(cursor.copyOfHeads, endsOfHeads, tecs, evaluator.queueOf)
+    var q = 0
+    while (q < deadlines.length) {
+      // What ends at the same time waits together.
+      if (deadlines.indexOf(deadlines(q)) == q) {
+        val start = events.firstFrom(bounds(q))
+        val (heads, ends) = found.select(start, its => its >= 0 && deadlines(its) == deadlines(q))
+        if (heads.length > 0)
+          hold(q, new Pending.Item(deadlines(q), evaluator.owners, 0L, cursor.end, start, heads, ends))
       }
-    )
+      q += 1
+    }
+    evaluator.owners += 1
+    val (closed, _) = found.select(events.first, _ < 0)
+    cursor.reset(tecs, cursor.end, events.first)
+    closed.indices.by(2).foreach(i => cursor.addHead(closed(i), closed(i + 1), 0))
+    if (closed.length > 0) consume()
+    closed.length > 0
   }
 
   /** The first deadline that matches wait for, and `Long.MaxValue` if none do. */
@@ -181,8 +258,10 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   final private[evaluate] def keep(time: Long, bound: Long, payload: Array[Byte]): Int = {
     touch()
     if (provisional) events.retract()
+    // Where matches end in different ways, the window until this event reaches back further than what waits.
     val expired =
-      if (pending == null || pending.isEmpty) events.expire(bound) else events.expire(bound, pending.first.start)
+      if (pending == null || endsApart || pending.isEmpty) events.expire(bound)
+      else events.expire(bound, pending.first.start)
     if (expired) tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
     events.append(time, tecs.top, payload)
   }
@@ -243,6 +322,7 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     settle()
     out.long(position)
     out.array(attached)
+    if (lastAbsent != null) lastAbsent.foreach(out.long)
     write(out, full)
     if (pending != null) pending.save(out, full, events.top, tecs.top)
     markSaved()
@@ -251,6 +331,7 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   final private[evaluate] def restore(in: WireReader): Unit = {
     position = in.long()
     attached = in.array()
+    if (lastAbsent != null) lastAbsent.indices.foreach(i => lastAbsent(i) = in.long())
     readBack(in)
     if (pending != null)
       evaluator.owners = math.max(evaluator.owners, pending.restore(in, events.top, tecs.top) + 1)
@@ -319,4 +400,7 @@ private[evaluate] object Substream {
   private val Initial = Array(1L)
 
   private val SweepEvery = 1 << 28
+
+  /** The time of an α that did not come yet. */
+  private val Never = Long.MinValue
 }

@@ -1,6 +1,6 @@
 package sparkcer.engine.explain
 
-import sparkcer.engine.automaton.{Cea, Unless}
+import sparkcer.engine.automaton.{AbsentBefore, Cea, Unless}
 import sparkcer.engine.ceql.Printer
 import sparkcer.engine.evaluate.Program
 
@@ -42,13 +42,24 @@ object Diagram {
     .sortBy(_.condition)
     .map { u =>
       val compared = u.uses.map(c => a.comparisons(c.comparison).show)
-      s"no ${a.conditions(u.condition).show}${if (compared.isEmpty) "" else compared.mkString(" with ", " and ", "")}"
+      if (u.condition >= a.conditions.length) before(a, a.absentBefore(u.condition - a.conditions.length))
+      else
+        s"no ${a.conditions(u.condition).show}${if (compared.isEmpty) "" else compared.mkString(" with ", " and ", "")}"
     }
     .mkString(", ")
 
+  /** `no B for 10 minutes before` */
+  private def before(a: Cea, absent: AbsentBefore[Int]): String = {
+    val events = absent.conditions.toVector.sorted.map(a.conditions(_).show)
+    s"no ${events.mkString(" or ")} for ${Printer.print(absent.length)} before"
+  }
+
   /** What must not come after a match, which the automaton does not show. */
-  private[explain] def after(p: Program): Option[String] = p.waits.map { length =>
-    s"after a match: ${forbidden(p.cea, p.cea.absentAfter)} for ${Printer.print(length)}; then it ends"
+  private[explain] def after(p: Program): Vector[String] = p.cea.endings.indices.toVector.map { i =>
+    val ending = p.cea.endings(i)
+    val states = p.cea.endingOf.collect { case (q, `i`) => q }.toVector.sorted.map(q => s"q$q")
+    val which = if (p.cea.endsApart) s"a match in ${states.mkString(" or ")}" else "a match"
+    s"after $which: ${forbidden(p.cea, ending.absent)} for ${Printer.print(ending.length)}; then it ends"
   }
 
   private def escape(text: String): String =

@@ -114,7 +114,7 @@ object Explain {
         }
     }
     val states =
-      if (p.comparisons.nonEmpty)
+      if (p.comparisons.nonEmpty || p.cea.endsApart)
         "one entry for each combination of values that comparisons between events may still need"
       else
         reachable(p) match {
@@ -131,7 +131,10 @@ object Explain {
         if (p.cea.comparesAfter) "; an event that must not come looks at those that it is compared with" else ""
       s"matches wait for ${Printer.print(length)}: one entry for each last event, whatever the number of its matches$compared"
     }
-    Vector(matches, states) ++ rounds(p) ++ waiting ++ window
+    val lookingBack = p.looksBack.distinct.map { length =>
+      s"each key is kept for ${Printer.print(length)} after its last event, for events that must not have come: their last time is remembered, not the events"
+    }
+    Vector(matches, states) ++ rounds(p) ++ waiting ++ lookingBack ++ window
   }
 
   /** Partial matches with different numbers of rounds are different states of the automaton. */
@@ -198,7 +201,12 @@ object Explain {
       val own = conditions.collect { case (g, i) if (g.stream, g.eventType) == kind => i }.toSet
       if (own.size > MaxConditions) None else Some(own.subsets().map(_ ++ (others -- own)).toVector)
     }
-    if (sets.contains(None)) None else Some((others +: sets.flatMap(_.get)).toVector.distinct)
+    val before = p.cea.absentBefore.indices.map(p.conditions.length + _).toSet
+    if (sets.contains(None) || before.size > MaxConditions) None
+    else
+      Some(
+        (for (met <- others +: sets.flatMap(_.get); came <- before.subsets()) yield met ++ came).toVector.distinct
+      )
   }
 
   private val MaxLines = 100

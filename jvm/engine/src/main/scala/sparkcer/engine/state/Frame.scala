@@ -17,8 +17,13 @@ object Frame {
   private val Magic = 0xce
   private val Checksum = 4
 
-  def write(body: WireWriter => Unit): Array[Byte] = {
-    val out = new WireWriter
+  def write(body: WireWriter => Unit): Array[Byte] = write(null: SharedArrays)(body)
+
+  /** @param arrays
+    *   where arrays go that other pieces may have too
+    */
+  def write(arrays: SharedArrays)(body: WireWriter => Unit): Array[Byte] = {
+    val out = new WireWriter(arrays)
     out.byte(Magic)
     out.byte(Version)
     body(out)
@@ -27,7 +32,7 @@ object Frame {
     out.result()
   }
 
-  def read(bytes: Array[Byte]): WireReader = {
+  def read(bytes: Array[Byte], arrays: SharedArrays = null): WireReader = {
     val end = bytes.length - Checksum
     if (end < 2 || (bytes(0) & 0xff) != Magic)
       throw new StateException("CER_STATE_DAMAGED.NOT_STATE")
@@ -40,7 +45,7 @@ object Frame {
       )
     val sum = (0 until Checksum).map(i => (bytes(end + i) & 0xffL) << (8 * i)).sum
     if (sum != checksum(bytes, end)) throw new StateException("CER_STATE_DAMAGED.CHECKSUM")
-    new WireReader(bytes, 2, end)
+    new WireReader(bytes, 2, end, arrays)
   }
 
   private def checksum(bytes: Array[Byte], length: Int): Long = {

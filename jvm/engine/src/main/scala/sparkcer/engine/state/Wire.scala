@@ -2,7 +2,7 @@ package sparkcer.engine.state
 
 /** Writes numbers as varints, small ones in few bytes: 7 bits in each byte, with the sign in the lowest bit (zigzag).
   */
-final class WireWriter {
+final class WireWriter(arrays: SharedArrays = null) {
   private var bytes = new Array[Byte](256)
   private var size = 0
 
@@ -38,6 +38,9 @@ final class WireWriter {
       size += a.length
     }
 
+  /** An array that other pieces may have too, see [[SharedArrays]]. */
+  def shared(a: Array[Byte]): Unit = if (arrays == null) array(a) else if (a == null) int(-1) else int(arrays.number(a))
+
   def words(a: Array[Long]): Unit = {
     int(a.length)
     a.foreach(long)
@@ -50,7 +53,7 @@ final class WireWriter {
 }
 
 /** Reads what [[WireWriter]] wrote. It throws [[StateException]] if the bytes end too early. */
-final class WireReader(bytes: Array[Byte], private var at: Int, end: Int) {
+final class WireReader(bytes: Array[Byte], private var at: Int, end: Int, arrays: SharedArrays = null) {
   def done: Boolean = at == end
 
   def byte(): Int = {
@@ -84,6 +87,13 @@ final class WireReader(bytes: Array[Byte], private var at: Int, end: Int) {
       java.util.Arrays.copyOfRange(bytes, at - n, at)
     }
   }
+
+  def shared(): Array[Byte] =
+    if (arrays == null) array()
+    else {
+      val number = int()
+      if (number < 0) null else arrays(number)
+    }
 
   def words(): Array[Long] = {
     val n = int()

@@ -33,11 +33,9 @@ abstract class LimitedMatches(generator: Gen[Case]) extends Properties {
         val found = Harness.run(program, c.events)
         val again = new Harness(program)
         c.events.foreach { e => again.feed(Seq(e)); again.restart(Seq(again.save())) }
-        val wanted = right.groupBy(_.end).view.mapValues(m => math.min(n, m.size)).toMap
-        (found
-          .subsetOf(right) && found.groupBy(_.end).view.mapValues(_.size).toMap == wanted && found == again
-          .finish()
-          .matches) :|
+        def sizes(matches: Set[Match]) = matches.groupBy(m => (m.key, m.end, m.deadline)).view.mapValues(_.size).toMap
+        val wanted = sizes(right).view.mapValues(math.min(n, _)).toMap
+        (found.subsetOf(right) && sizes(found) == wanted && found == again.finish().matches) :|
           s"LIMIT $n of ${Match.show(right)} gave ${Match.show(found)}"
       }
       both.getOrElse(Prop.undecided)

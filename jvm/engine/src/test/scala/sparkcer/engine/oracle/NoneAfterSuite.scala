@@ -1,15 +1,14 @@
 package sparkcer.engine.oracle
 
-import org.scalacheck.{Arbitrary, Gen, Prop}
+import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import sparkcer.engine.ceql.{Consume, Formula, Strategy}
-import sparkcer.engine.evaluate.{Evaluator, Program}
+import sparkcer.engine.evaluate.Program
 import sparkcer.engine.testkit._
 
 /** `φ ; NO α FOR d`: events that must not come after a match, until its deadline. */
-class NoneAfterSuite extends EveryStrategy(Endings.bodies.keys.toVector.map(_ -> (Gen.const(_: Formula)))) {
-  override def cases: Int = 500
+class NoneAfterSuite extends CutAnywhere(Endings.bodies.keys.toVector, Endings.waitingCase, Endings.longCase) {
 
   override protected def draw(name: String, strategy: Strategy, consume: Consume, counts: Boolean): Gen[Case] =
     Endings.caseWith(name, strategy, consume, counts)
@@ -79,35 +78,39 @@ class NoneAfterSuite extends EveryStrategy(Endings.bodies.keys.toVector.map(_ ->
     assertEquals(run("C(k=2)@1 C(k=1)@1"), Vector.empty)
   }
 
-  implicit private val waitingCase: Arbitrary[Case] = Arbitrary(Endings.waitingCase)
-
-  property("matches are those of the definition, whenever deadlines are fired") {
-    forAll { (c: Case, drop: Boolean, remove: Boolean, lazily: Boolean, states: Byte) =>
-      val limits = if (states < 0) Evaluator.Limits() else Evaluator.Limits(states = 1 + (states & 3))
-      c.program.fold(Prop.undecided) { program =>
-        c.expected.fold(Prop.undecided) { right =>
-          val found = Harness.run(program, c.events, Harness.Options(limits, drop, remove, lazily))
-          (found == right) :| Match.difference(found, right)
-        }
-      }
-    }
-  }
-
-  property("in streams many windows long, cut and loaded on the way") {
-    forAll(Endings.longCase, Gen.choose(1, 9)) { (c: Case, often: Int) =>
-      val both = for (right <- c.expected; program <- c.program) yield {
-        val harness = new Harness(program, Harness.Options(remove = true))
-        var pieces = Vector(harness.save())
-        c.events.zipWithIndex.foreach { case (event, i) =>
-          harness.feed(Seq(event))
-          pieces :+= harness.saveChanges()
-          if (i % often == 0) harness.restart(pieces)
-        }
-        val found = harness.finish().matches
-        (found == right) :| Match.difference(found, right)
-      }
-      both.getOrElse(Prop.undecided)
-    }
+  test("sides of OR that end in different ways") {
+    def run(where: String, events: String, select: String = "*", rest: String = "") =
+      Harness.run(s"SELECT $select FROM S WHERE $where $rest", events)
+    // Both outcomes, told apart by their variables.
+    val where = "(A AS open ; NO B FOR 3 [t]) OR (A AS done ; B AS b)"
+    val events = "A@0 B@2 A@4 X@9"
+    assertEquals(run(where, events), Vector("[0,1] b={1} done={0}", "[2,2] open={2} @7"))
+    // The same match at two deadlines is two matches; at one deadline it is one, and waits until neither side is left.
+    assertEquals(
+      run("(A ; NO B FOR 1 [t]) OR (A ; NO C FOR 2 [t])", "A@0 X@9"),
+      Vector("[0,0] A={0} @1", "[0,0] A={0} @2")
+    )
+    val equal = "(A ; NO B FOR 2 [t]) OR (A ; NO C FOR 2 seconds)"
+    assertEquals(run(equal, "A@0 X@9"), Vector("[0,0] A={0} @2"))
+    assertEquals(run(equal, "A@0 B@1 X@9"), Vector("[0,0] A={0} @2"))
+    assertEquals(run(equal, "A@0 B@1 C@2 X@9"), Vector.empty)
+    // Strategies compare what closes at one point, which one side alone does not decide.
+    val longer = "(A ; B ; NO C FOR 2 [t]) OR (B ; NO X FOR 2 [t])"
+    assertEquals(run(longer, "A@0 B@0 Z@9", "MAX *"), Vector("[0,1] A={0} B={1} @2"))
+    assertEquals(run(longer, "A@0 B@0 C@1 Z@9", "MAX *"), Vector("[1,1] B={1} @2"))
+    // A match that an event closes consumes what waits.
+    assertEquals(run(where, "A@0 A@1 B@2 A@4 X@9", rest = "CONSUME BY PARTITION").length, 3)
+    assertEquals(
+      run("(A ; NO B FOR 9 [t]) OR C", "A@0 C@1 A@2 X@12", rest = "CONSUME BY PARTITION"),
+      Vector("[1,1] C={1}", "[2,2] A={2} @11")
+    )
+    // Each side has its own window until its end.
+    assertEquals(
+      run("(A ; B ; NO C FOR 3 [t]) OR (A AS x ; B AS y)", "A@0 B@2 X@9", rest = "WITHIN 4 [t]"),
+      Vector("[0,1] A={0} B={1} x={0} y={1}")
+    )
+    // Equal endings are one.
+    assert(!Program("SELECT * FROM S WHERE (A ; NO B FOR 1 hour) OR (C ; NO B FOR 60 minutes)").cea.endsApart)
   }
 
   private val endings: Gen[Vector[Event]] = Endings.stream.map(_.filter(_("t") != Value.Null))
@@ -140,4 +143,10 @@ class NoneAfterSuite extends EveryStrategy(Endings.bodies.keys.toVector.map(_ ->
       (if (last > 4) right.subsetOf(none) else right == none) :| s"$right is not $none"
     }
   }
+}
+
+/** Sides of OR, at least one of which ends with NO. */
+class EndsApartSuite extends EveryStrategy(Endings.sides.keys.toVector.sorted.map(_ -> (Gen.const(_: Formula)))) {
+  override protected def draw(name: String, strategy: Strategy, consume: Consume, counts: Boolean): Gen[Case] =
+    Endings.sidesWith(name, strategy, consume, counts)
 }

@@ -82,8 +82,9 @@ object Simpler {
   private def formulas(f: Formula): LazyList[Formula] = {
     val inside = f.children.filterNot(_.isInstanceOf[Formula.Absent]).to(LazyList)
     val below: LazyList[Formula] = f match {
-      case _: Formula.Atom               => LazyList.empty
-      case _: Formula.NoneBefore         => LazyList.empty
+      case _: Formula.Atom                => LazyList.empty
+      case Formula.NoneBefore(a, d, body) =>
+        formulas(body).map(Formula.NoneBefore(a, d, _)) #::: simpler(a).map(Formula.NoneBefore(_, d, body))
       case Formula.NoneAfter(body, a, d) =>
         formulas(body).map(Formula.NoneAfter(_, a, d)) #::: simpler(a).map(Formula.NoneAfter(body, _, d))
       case a @ Formula.Absent(body) => formulas(body).map(Formula.Absent(_)(a.offset))
@@ -139,6 +140,8 @@ object Simpler {
     case Formula.NoneAfter(body, a, d) =>
       val below = bindable(body, before)
       Formula.NoneAfter(below, a.map(bindable(_, below.variables)), d)
+    case Formula.NoneBefore(a, d, body) =>
+      Formula.NoneBefore(a.map(bindable(_, Set.empty)), d, bindable(body, before))
     case Formula.Without(body, a) =>
       val below = bindable(body, before)
       Formula.Without(below, a.map(bindable(_, below.variables)))

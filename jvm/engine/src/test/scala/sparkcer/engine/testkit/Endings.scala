@@ -13,7 +13,7 @@ object Endings {
   /** One that is not refused. */
   def query: Gen[Query] = drawn.retryUntil(q => Case(q, Vector.empty).program.isDefined, 100)
 
-  private def drawn: Gen[Query] = for {
+  private[testkit] def drawn: Gen[Query] = for {
     size <- Gen.choose(0, 5)
     body <- Gen.frequency(
       3 -> single,
@@ -22,13 +22,16 @@ object Endings {
       2 -> Generators.joined,
       2 -> Absences.formula(math.min(size, 4))
     )
-    query <- ending(body, Absences.sometimes)
+    apart <- Gen.frequency(3 -> false, 1 -> true)
+    query <-
+      if (apart) apartAfter(body, Gen.oneOf(kinds.values.toVector), Absences.sometimes)
+      else ending(body, Absences.sometimes)
   } yield query
 
   private val single: Gen[Formula] =
     Gen.oneOf(atom, atom.map(Formula.As(_, name("x"))), Gen.listOfN(2, atom).map(a => Formula.Or(a.toVector)))
 
-  private def size(n: Int): Gen[Window] =
+  private[testkit] def size(n: Int): Gen[Window] =
     Gen.oneOf(Window.Attribute(Quantity.Number(n), name("t")), Window.Duration(n * 1000000L))
 
   /** A query of all clauses around NO after a formula. */
@@ -45,6 +48,44 @@ object Endings {
     within <- Gen.frequency(4 -> Some(window), if (spelled) 1 -> None else 0 -> None)
   } yield Simpler.valid(spelledOut(query.copy(within = within)(""), length))
 
+  /** By name: what the other side of an OR is, given its body and its own end with NO. */
+  private val kinds: Map[String, (Formula, Formula) => Formula] = Map(
+    "ends at once" -> ((body, _) => body),
+    "ends with NO too" -> ((_, ended) => ended)
+  )
+
+  /** A query of two sides that end in different ways. */
+  private def apartAfter(drawn: Formula, kind: Gen[(Formula, Formula) => Formula], compares: Gen[Boolean]): Gen[Query] =
+    for {
+      body <- obligatory(drawn)
+      absent <- Absences.absent(body.variables, compares)
+      wait <- Gen.choose(0, 3)
+      length <- size(wait)
+      other <- Gen.oneOf(single, Generators.formula(2), Gen.const(body)).flatMap(obligatory)
+      otherAbsent <- Absences.absent(other.variables, compares)
+      otherWait <- Gen.frequency(1 -> Gen.const(wait), 1 -> Gen.choose(0, 3))
+      otherLength <- size(otherWait)
+      ended = Formula.NoneAfter(other, otherAbsent, Some(otherLength))
+      side <- kind.map(_(other, ended))
+      sides <- Gen.oneOf(Vector(Formula.NoneAfter(body, absent, Some(length)), side).permutations.toVector)
+      where <- around(Formula.Or(sides))
+      query <- queryOver(where)
+      window <- Gen.choose(0, 4).flatMap(more => size(math.max(wait, otherWait) + more))
+      within <- Gen.frequency(4 -> Some(window), 1 -> None)
+    } yield Simpler.valid(query.copy(within = within)(""))
+
+  /** By name: the body of a side, what the other side is, and whether α is compared. */
+  lazy val sides: Map[String, (Gen[Formula], (Formula, Formula) => Formula, Gen[Boolean])] =
+    for ((kind, side) <- kinds; name <- Vector("one event", "several events", "several events, compared"))
+      yield s"$name, and the other side $kind" -> (bodies(name)._1, side, bodies(name)._2)
+
+  /** A short query of two sides, and a stream for it. */
+  def sidesWith(name: String, strategy: Strategy, consume: Consume, counts: Boolean): Gen[Case] = for {
+    drawn <- sides(name)._1
+    query <- apartAfter(drawn, Gen.const(sides(name)._2), sides(name)._3)
+    events <- stream
+  } yield Generators.caseOf(query, strategy, consume, counts, events)
+
   /** FOR may be left out after one event only. */
   private def spelledOut(query: Query, length: Window): Query = {
     def isRefused(q: Query) =
@@ -57,7 +98,7 @@ object Endings {
     if (isRefused(query)) query.copy(where = filled(query.where))("") else query
   }
 
-  private def around(f: Formula): Gen[Formula] = Gen.frequency(
+  private[testkit] def around(f: Formula): Gen[Formula] = Gen.frequency(
     6 -> Gen.const(f),
     1 -> Gen.const(Formula.As(f, name("z"))),
     1 -> Generators.filtered(f, 1, compared = false),
@@ -70,7 +111,7 @@ object Endings {
   /** Times stand still often, and are NULL sometimes. */
   val stream: Gen[Vector[Event]] = Gen.choose(3, 9).flatMap(streamOf)
 
-  private def streamOf(length: Int): Gen[Vector[Event]] = for {
+  private[testkit] def streamOf(length: Int): Gen[Vector[Event]] = for {
     events <- Generators.streamOf(length)
     steps <- Gen.listOfN(length, Gen.frequency(4 -> 0, 4 -> 1, 1 -> 2, 1 -> 4))
   } yield events.zip(steps.scanLeft(0)(_ + _)).map { case (e, time) =>
@@ -78,7 +119,7 @@ object Endings {
   }
 
   /** By name: a formula after which no α may come, and whether α is compared with it. */
-  val bodies: Map[String, (Gen[Formula], Gen[Boolean])] = {
+  lazy val bodies: Map[String, (Gen[Formula], Gen[Boolean])] = {
     val one = atom.map(Formula.As(_, name("x")))
     val several = Gen.oneOf(
       for (a <- one; b <- atom) yield Formula.Sequence(Vector(a, b)),
@@ -98,18 +139,17 @@ object Endings {
   def caseWith(name: String, strategy: Strategy, consume: Consume, counts: Boolean): Gen[Case] = for {
     drawn <- bodies(name)._1
     query <- ending(drawn, bodies(name)._2)
-    list = if (counts) SelectList.Count else SelectList.All
     events <- stream
-  } yield Case(
-    Simpler.valid(query.copy(select = Select(strategy, query.select.distinct, list), consumeBy = consume)("")),
-    events
-  )
+  } yield Generators.caseOf(query, strategy, consume, counts, events)
 
   /** Streams many windows long, for short queries whose matches the definition can still list. */
   def longCase: Gen[Case] = for {
     name <- Gen.oneOf(bodies.keys.toVector.sorted)
     drawn <- bodies(name)._1.suchThat(!_.subformulas.exists(_.isInstanceOf[Formula.Iterate]))
-    query <- ending(drawn, bodies(name)._2)
+    apart <- Gen.oneOf(false, true)
+    query <-
+      if (apart) apartAfter(drawn, Gen.oneOf(kinds.values.toVector), bodies(name)._2)
+      else ending(drawn, bodies(name)._2)
     if query.within.isDefined
     events <- Gen.choose(20, 50).flatMap(streamOf)
   } yield Case(query, events)

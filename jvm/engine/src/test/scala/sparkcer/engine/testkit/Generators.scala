@@ -326,6 +326,18 @@ object Generators {
     Query(select, Vector(name("S"), name("T")), where, keys.toVector.map(name), within, consume)("")
   )
 
+  /** The query with another strategy and other clauses. */
+  private[testkit] def caseOf(
+      q: Query,
+      strategy: Strategy,
+      consume: Consume,
+      counts: Boolean,
+      events: Vector[Event]
+  ): Case = {
+    val list = if (counts) SelectList.Count else SelectList.All
+    Case(Simpler.valid(q.copy(select = Select(strategy, q.select.distinct, list), consumeBy = consume)("")), events)
+  }
+
   // Streams
 
   private val event: Gen[Event] = for {

@@ -58,7 +58,7 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
     val mask = Harness.mask(program, event)
     val dropped = options.drop && program.droppable && mask.forall(_ == 0)
     time(event).foreach { case (at, _) =>
-      if (program.waits.isDefined) {
+      if (program.waits.nonEmpty) {
         lastTime = at
         if (!options.lazily) fireAll(at)
       }
@@ -69,10 +69,11 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
       keys(name) = key
       val substream = partitions.getOrCreate(name.getBytes("UTF-8"))
       time(event).foreach { case (at, _) => lastTimes(name) = at }
-      val cls = if (mask.length == 1) evaluator.classOf(mask(0)) else evaluator.classOf(mask)
+      val known = if (mask.length == 1) evaluator.classOf(mask(0)) else evaluator.classOf(mask)
+      val cls = lookBack(substream, known, event)
       val payload = BigInt(position).toByteArray
       time(event) match {
-        case Some((at, bound)) if program.waits.isDefined => readWithDeadline(name, substream, cls, at, bound, payload)
+        case Some((at, bound)) if program.waits.nonEmpty => readWithDeadlines(name, substream, cls, at, bound, payload)
         case Some((at, bound)) => if (substream.read(cls, at, bound, payload)) closed(key, substream, position)
         case None              => if (substream.readUntimed(cls, payload)) closed(key, substream, position)
       }
@@ -81,7 +82,17 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
     position += 1
   }
 
-  private def readWithDeadline(
+  /** The lengths in millionths. */
+  private val looksBack = program.looksBack.map(w => (Valuations.sizeOf(w)._2 * 1000000).toLong)
+
+  private def lookBack(substream: Substream, cls: Int, event: Event): Int = event("t") match {
+    case Value.Num(t) if looksBack.nonEmpty =>
+      val at = (t * 1000000).toLong
+      substream.lookBack(cls, at, looksBack.map(at - _).toArray)
+    case _ => cls
+  }
+
+  private def readWithDeadlines(
       name: String,
       substream: Substream,
       cls: Int,
@@ -94,9 +105,11 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
     else while (substream.deadline < at) fire(name, substream, at)
     val before = waiting.getOrElseUpdate(name, mutable.Queue.empty)
     val mask = Harness.mask(program, seen.last)
-    val isAbsent = program.cea.absentAfter.map(_.condition).exists(c => (mask(c >> 6) >>> c & 1) != 0)
+    val isAbsent = program.cea.endings.flatMap(_.absent.map(_.condition)).exists(c => (mask(c >> 6) >>> c & 1) != 0)
     if (isAbsent || substream.waiting == 0) before.clear()
-    substream.readWithDeadline(cls, at, bound, deadline(at), payload)
+    val deadlines = waits.map(at + _).toArray
+    if (substream.readWithDeadlines(cls, at, bound, deadlines, deadlines.map(bound - at + _), payload))
+      closed(keys(name), substream, position, deadline = None)
     if (program.countsRuns) {
       if (substream.waiting > before.size) before += position
       require(substream.waiting == before.size, s"${substream.waiting} wait, and not ${before.size}")
@@ -116,7 +129,8 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
   private def fire(name: String, substream: Substream, before: Long): Unit = {
     val due = substream.deadline
     require(substream.fire(before) && evaluator.deadline == due, s"the deadline $due is not fired")
-    closed(keys(name), substream, if (program.countsRuns) waiting(name).dequeue() else endOfMatches(substream))
+    val end = if (program.countsRuns) waiting(name).dequeue() else endOfMatches(substream)
+    closed(keys(name), substream, end, Some(BigDecimal(due) / 1000000))
     substream.checkInvariants()
   }
 
@@ -127,11 +141,11 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
   }
 
   /** @param end the last event of the matches */
-  private def closed(key: Vector[Value], substream: Substream, end: Int): Unit =
-    if (program.counts) counted(end) = evaluator.count else collect(key, substream, end)
+  private def closed(key: Vector[Value], substream: Substream, end: Int, deadline: Option[BigDecimal] = None): Unit =
+    if (program.counts) counted(end) = counted.getOrElse(end, 0L) + evaluator.count
+    else collect(key, substream, end, deadline)
 
-  private def collect(key: Vector[Value], substream: Substream, end: Int): Unit = {
-    val deadline = if (program.waits.isEmpty) None else Some(BigDecimal(evaluator.deadline) / 1000000)
+  private def collect(key: Vector[Value], substream: Substream, end: Int, deadline: Option[BigDecimal]): Unit = {
     def read(): Vector[Match] = {
       val all = evaluator.matches
       Iterator
@@ -153,37 +167,37 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
     require(read() == once, s"the matches of event $end differ the second time")
   }
 
-  /** Removes the keys whose last event is out of the window of this one, unless matches wait there, as a stream does.
+  /** Removes the keys whose last event is out of the window of this one and need not be looked back at, unless matches
+    * wait there, as a stream does.
     */
-  private def removePassed(event: Event): Unit = time(event).foreach { case (_, bound) =>
+  private def removePassed(event: Event): Unit = time(event).foreach { case (at, bound) =>
     lastTimes.filterInPlace { (key, last) =>
-      val passed = last < bound && partitions.getOrCreate(key.getBytes("UTF-8")).waiting == 0
+      val passed =
+        last < bound && looksBack.forall(last < at - _) && partitions.getOrCreate(key.getBytes("UTF-8")).waiting == 0
       if (passed) partitions.remove(key.getBytes("UTF-8"))
       !passed
     }
   }
 
-  /** The time of an event and the earliest start of a match that ends at it, in millionths; None for NULL. A match that
-    * waits ends later.
-    */
+  /** The time of an event and the earliest start of a match that ends at it, in millionths; None for NULL. */
   private def time(event: Event): Option[(Long, Long)] = {
     def difference(attribute: String, micros: BigDecimal) = event(attribute) match {
       case Value.Num(n) =>
         val at = (n * 1000000).toLong
-        Some((at, (BigDecimal(deadline(at)) - micros).setScale(0, BigDecimal.RoundingMode.CEILING).toLong))
+        Some((at, (BigDecimal(at) - micros).setScale(0, BigDecimal.RoundingMode.CEILING).toLong))
       case _ => None
     }
     program.query.within match {
       case Some(Window.Attribute(Quantity.Number(n), a)) => difference(a.value, n * 1000000)
       case Some(Window.Duration(micros))                 => difference("t", BigDecimal(micros))
-      case _ if program.waits.isDefined                  => difference("t", 0).map(_.copy(_2 = Long.MinValue))
-      case _                                             => Some((position.toLong, Long.MinValue))
+      // Long before all events, and so that deadlines can be added to it.
+      case _ if program.waits.nonEmpty => difference("t", 0).map(_.copy(_2 = Long.MinValue / 2))
+      case _                           => Some((position.toLong, Long.MinValue))
     }
   }
 
-  /** When a match ends whose last event is at this time. */
-  private def deadline(time: Long): Long =
-    program.waits.fold(time)(d => (time + Valuations.sizeOf(d)._2 * 1000000).toLong)
+  /** For how long matches wait, in millionths. */
+  private val waits = program.waits.map(d => (Valuations.sizeOf(d)._2 * 1000000).toLong)
 }
 
 object Harness {
@@ -204,6 +218,18 @@ object Harness {
 
   def run(program: Program, events: Seq[Event], options: Options = Options()): Set[Match] =
     new Harness(program, options).feed(events).finish().matches
+
+  /** Saves after each event, and goes on in another process now and then. */
+  def cutAndLoaded(program: Program, events: Seq[Event], often: Int): Harness = {
+    val harness = new Harness(program, Options(remove = true))
+    var pieces = Vector(harness.save())
+    events.zipWithIndex.foreach { case (event, i) =>
+      harness.feed(Seq(event))
+      pieces :+= harness.saveChanges()
+      if (i % often == 0) harness.restart(pieces)
+    }
+    harness
+  }
 
   def run(query: String, events: String): Vector[String] = Match.show(run(Program(query), Event.stream(events)))
 

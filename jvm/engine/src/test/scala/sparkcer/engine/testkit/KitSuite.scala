@@ -111,5 +111,20 @@ class KitSuite extends munit.FunSuite {
     val tied = run.count(c => c.events.map(_("t")).distinct.length < c.events.length)
     val seen = s"of ${run.length} cases $matching match, $losing lose, $comparing compare, $tied have equal times"
     assert(run.length > 500 && matching > 100 && losing > 60 && comparing > 100 && tied > 300, seen)
+    val apart = run.count(c => c.program.get.cea.endsApart && c.expected.get.nonEmpty)
+    assert(apart > 30, s"$apart of ${run.length} match and end in different ways")
+  }
+
+  test("random cases that begin with NO are worth running: many match, and many lose matches to it") {
+    val cases = (1L to 600L).flatMap(seed => Beginnings.beginningCase(Gen.Parameters.default, Seed(seed)))
+    val run = cases.filter(c => c.program.isDefined && c.expected.isDefined)
+    def without(f: Formula): Formula = f match {
+      case n: Formula.NoneBefore => without(n.body)
+      case other                 => other.mapChildren(without)
+    }
+    val matching = run.count(_.expected.get.nonEmpty)
+    val losing =
+      run.count(c => c.expected.get != Oracle.matches(c.query.copy(where = without(c.query.where))(""), c.events))
+    assert(run.length > 500 && matching > 150 && losing > 100, s"of ${run.length} cases $matching match, $losing lose")
   }
 }

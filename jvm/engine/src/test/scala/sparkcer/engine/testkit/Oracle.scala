@@ -118,7 +118,8 @@ object Oracle {
     if (v.deadline.isDefined) untilDeadline(v.deadline.get)
     else
       query.within match {
-        case None                                 => true
+        // Deadlines are about times: an event without one starts and ends nothing.
+        case None                                 => AbsenceAfter.of(query.where).isEmpty || difference("t").isDefined
         case Some(Window.Events(Number(n)))       => v.end - v.start <= n
         case Some(Window.Attribute(Number(n), a)) => difference(a.value).exists(_ <= n)
         case Some(Window.Duration(micros))        => difference("t").exists(_ * 1000000 <= micros)

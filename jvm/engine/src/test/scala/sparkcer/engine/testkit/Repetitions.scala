@@ -106,10 +106,6 @@ object Repetitions {
       around <- Gen.oneOf[Formula](drawn, Formula.Sequence(Vector(drawn, b)), Formula.Sequence(Vector(b, drawn)))
       where <- obligatory(around)
       query <- queryOver(where)
-      list = if (counts) SelectList.Count else SelectList.All
       events <- Gen.choose(5, 9).flatMap(streamOf)
-    } yield Case(
-      Simpler.valid(query.copy(select = Select(strategy, query.select.distinct, list), consumeBy = consume)("")),
-      events
-    )
+    } yield Generators.caseOf(query, strategy, consume, counts, events)
 }

@@ -50,6 +50,7 @@ object Valuation {
   * | `φ ; NO α ; ψ`   | as `;`, and no event between is an α of `V1`  | as `;`                 | as `;`                       |
   * | `φ WITHOUT α`    | no unmarked event of the interval is an α     |                        |                              |
   * | `φ ; NO α FOR d` | no event after `V` until its deadline is an α | of φ                   | of φ                         |
+  * | `NO α FOR d ; φ` | no event so long before `V` is an α           | of φ                   | of φ                         |
   * | `π_L(φ)`         |                                               | of φ                   | those of L stay              |
   */
 final class Valuations(events: IndexedSeq[Event], within: Option[Window] = None) {
@@ -90,6 +91,11 @@ final class Valuations(events: IndexedSeq[Event], within: Option[Window] = None)
         deadline <- deadline(v, length)
         if !(v.end + 1 until events.length).exists(k => isBy(k, deadline) && isAbsent(k, v, absent, body))
       } yield v.copy(deadline = Some(deadline))
+    case Formula.NoneBefore(absent, length, body) =>
+      of(body).filter(v =>
+        v.isEmpty || !(0 until v.start)
+          .exists(k => isNear(k, v.start, length) && isAbsent(k, Valuation.Empty, absent, absent.body))
+      )
     case Formula.Project(body, kept) => of(body).map(_.project(kept))
     case other                       => throw new IllegalArgumentException(s"$other has no valuations by itself")
   })
@@ -103,6 +109,9 @@ final class Valuations(events: IndexedSeq[Event], within: Option[Window] = None)
       if end <= from + size
     } yield from + size
   }
+
+  private def isNear(first: Int, last: Int, length: Window): Boolean =
+    timeOf(first).exists(from => timeOf(last).exists(_ - from <= sizeOf(length)._2))
 
   private def timeOf(i: Int): Option[BigDecimal] = events(i)("t") match {
     case Value.Num(n) => Some(n)

@@ -488,12 +488,6 @@ object EngineErrors {
         27,
         "WITHOUT can compare an event with 'C' only if 'C' is one event that comes before everything that the pattern passes over. " +
           "Say which gap is meant, such as A ; NO (B FILTER B.id = A.id) ; C."
-      ),
-      formula(
-        "CER_UNSUPPORTED.NO_AT_BEGINNING",
-        "NO B FOR 5 minutes ; C",
-        4,
-        "NO at the beginning of a pattern is not supported yet. NO between two parts is: A ; NO B ; C."
       )
     )
   }
@@ -525,13 +519,6 @@ object EngineErrors {
       8,
       "A match lasts until no such event has come FOR 2 hours, which is longer than WITHIN 1 hour 30 minutes allows. " +
         "Write a longer WITHIN or a shorter FOR."
-    ),
-    formula(
-      "CER_UNSUPPORTED.NO_AT_END_OF_SIDE",
-      "(A ; NO B FOR 1 hour) OR C",
-      9,
-      "NO at the end of one side of OR is not supported yet. Write a query for each side, " +
-        "or NO after all of them: (A OR B) ; NO C FOR 10 minutes."
     )
   )
 

@@ -55,7 +55,17 @@ class MemorySuite extends munit.FunSuite {
       // Each A has its own id, and every other one is met by a B, 100 later.
       val (mask, id) = if (i % 2 == 0) (1L, i) else (2L, i - 101)
       val met = mask == 1L || id % 4 == 0
-      if (met) substream.readWithDeadline(evaluator.classOf(mask), i.toLong, i.toLong, i + 500L, BigInt(id).toByteArray)
+      if (met) {
+        val row = BigInt(id).toByteArray
+        substream.readWithDeadlines(
+          evaluator.classOf(mask),
+          i.toLong,
+          i - 500L,
+          Array(i + 500L),
+          Array(i.toLong),
+          row
+        ): Unit
+      }
       halves(2 * i / n) = math.max(halves(2 * i / n), if (i % 64 == 0) substream.bytes else 0L)
     }
     while (substream.fire(Long.MaxValue)) closed += 1

@@ -20,7 +20,7 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty, unti
     extends Serializable {
 
   def apply(events: Iterator[Event], sizes: Batch.Sizes = new Batch.Sizes): Iterator[UnsafeRow] = {
-    val recognizer = new Recognizer(plan, unread)
+    val recognizer = Recognizer(plan, unread)
     val substreams = spread match {
       case Spread.BySlice(slices)                 => new BySlice(recognizer, slices, sizes)
       case Spread.ByKey(false)                    => new Grouped(recognizer, sizes)
@@ -185,7 +185,7 @@ final class Batch(plan: Plan, spread: Spread, unread: Set[Int] = Set.empty, unti
     }
 
     private def forget(now: Long): Unit = {
-      val passed = recognizer.bound(now)
+      val passed = recognizer.lastsFrom(now)
       val all = byKey.values().iterator()
       var going = true
       while (going && all.hasNext) {

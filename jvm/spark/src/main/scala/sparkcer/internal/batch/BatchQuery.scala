@@ -1,7 +1,7 @@
 package sparkcer.internal.batch
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.catalyst.expressions.AttributeReference
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.cerbridge.{Plans, Sessions}
 
 import sparkcer.engine.ceql.Consume
@@ -12,13 +12,18 @@ import sparkcer.internal.prepare.{Prepare, Slices}
 object BatchQuery {
 
   /** The columns of the plan's match schema. */
-  def apply(b: Binding, plan: Plan): DataFrame = {
+  def apply(b: Binding, plan: Plan): DataFrame = apply(b, plan, b.waiting.until)
+
+  /** @param until
+    *   the time up to which the events are complete, where matches wait for a deadline
+    */
+  def apply(b: Binding, plan: Plan, until: Option[Expression]): DataFrame = {
     val spread = spreadOf(b, plan)
     val slices = Some(spread).collect { case Spread.BySlice(s) => s }
     val (events, layout) = Prepare.batch(b, slices)
     val columns = plan.schema.named.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
     Planning.on(Sessions.session(b.df))
-    Plans.dataFrame(b.df.sparkSession, Recognize(plan, layout, spread, Set.empty, b.waiting.until, columns, events))
+    Plans.dataFrame(b.df.sparkSession, Recognize(plan, layout, spread, Set.empty, until, columns, events))
   }
 
   private def spreadOf(b: Binding, plan: Plan): Spread = {

@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 import sparkcer.internal.output.MatchWriter
 import sparkcer.internal.prepare.{PackRow, Prepare, PrepareExec, RepeatExec, Tally, TallyExec}
+import sparkcer.internal.rules.{RuleEvents, RuleEventsExec, RuleRecognize, RuleRecognizeExec}
 
 /** Registers our operators with a session. This does not need `spark.sql.extensions`, which is read too early for
   * libraries that are installed on a running cluster.
@@ -30,8 +31,12 @@ object Planning {
         slices.fold[SparkPlan](one)(RepeatExec(_, one)) :: Nil
       case r: Recognize =>
         RecognizeExec(r.plan, r.layout, r.spread, r.unread, r.until, r.output, planLater(r.child)) :: Nil
-      case t: Tally => TallyExec(planLater(t.child)) :: Nil
-      case _        => Nil
+      case t: Tally      => TallyExec(planLater(t.child), t.visits) :: Nil
+      case e: RuleEvents =>
+        import e._
+        RuleEventsExec(conditions, tested, groups, time, order, keys, kept, output, planLater(child)) :: Nil
+      case r: RuleRecognize => RuleRecognizeExec(r.set, r.untils, r.output, planLater(r.child)) :: Nil
+      case _                => Nil
     }
   }
 

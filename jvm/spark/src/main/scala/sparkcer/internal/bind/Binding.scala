@@ -5,6 +5,7 @@ import scala.util.matching.Regex
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.{MultiAlias, UnresolvedAttribute}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, PythonUDF, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{UnresolvedWindowExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.functions.{coalesce, lit, not}
@@ -13,7 +14,7 @@ import org.apache.spark.sql.types._
 
 import sparkcer.TypeColumn
 import sparkcer.engine.automaton.EventCondition
-import sparkcer.engine.ceql.{AbsenceAfter, CeqlException, Name, Parser, Quantity, Query, SqlCondition, Window}
+import sparkcer.engine.ceql.{CeqlException, Formula, Name, Parser, Quantity, Query, SqlCondition, Window}
 import sparkcer.engine.evaluate.Program
 import sparkcer.internal.output.MatchSchema
 
@@ -49,7 +50,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   /** The place of the word WITHIN, or, where it is only implied, of what says so. */
   private def withinOffset = query.text.toUpperCase.lastIndexOf("WITHIN") match {
-    case -1 => AbsenceAfter.of(query.where).fold(0)(_.absent.offset)
+    case -1 => query.where.subformulas.collectFirst { case a: Formula.Absent => a.offset }.getOrElse(0)
     case at => at
   }
 
@@ -92,6 +93,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   val comparisons: BoundComparisons = between.over(kept)
 
+  /** The comparisons over payloads that have these columns, all that are kept among them. */
+  def comparisonsOver(columns: StructType): BoundComparisons = between.over(columns)
+
   val matchSchema: MatchSchema = MatchSchema(StructType(keys), time.dataType, kept, program.columns, program.counts)
 
   /** A column of an event that SELECT shows, or a field of one: `a` or `a.b` of `x[a, a.b]`. */
@@ -116,10 +120,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   private[sparkcer] def streamName: Column = stream.getOrElse(lit(query.from.head.value))
 
   /** The delay of the watermark, if it is on the time column, in the units of the clock. */
-  val delay: Option[Long] =
-    if (df.isStreaming && time.metadata.contains(Binding.WatermarkDelay))
-      Some(time.metadata.getLong(Binding.WatermarkDelay) * 1000)
-    else None
+  val delay: Option[Long] = Binding.delay(df, time)
 
   /** How long a key may be without events, in the units of the clock. */
   val idle: Option[Long] = options.idle.map { text =>
@@ -137,6 +138,9 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   /** What a query needs that ends with `NO … FOR`. */
   val waiting = new Waiting(this, options)
+
+  /** What a query needs that begins with `NO … FOR`. */
+  val lookingBack = new LookingBack(this, options)
 
   checkStreams()
   checkNames()
@@ -162,6 +166,19 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
 
   private val checked = scala.collection.mutable.HashSet.empty[SqlCondition]
 
+  /** The texts of all conditions, as columns. */
+  private[sparkcer] lazy val unchecked: Vector[(SqlCondition, Column)] =
+    program.conditions.flatMap(g => g.holds ++ g.fails).distinct.toVector.map { p =>
+      p -> Columns.column(params.bind(parse(p.sql, s"the condition '${p.sql}'", p.offset)))
+    }
+
+  /** Takes note that the conditions are as Spark has resolved them, and need not be checked one by one. */
+  private[sparkcer] def accept(resolved: Vector[Expression]): Boolean = {
+    val fine = resolved.forall(e => e.dataType == BooleanType && refusal(e).isEmpty)
+    if (fine) checked ++= unchecked.map(_._1)
+    fine
+  }
+
   private def condition(p: SqlCondition): Column = {
     if (checked.add(p)) checkCondition(p)
     Columns.column(params.bind(Columns.parse(df, p.sql)))
@@ -172,8 +189,10 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     parsed.foreach {
       case a: UnresolvedAttribute if !schema.exists(f => same(f.name, a.nameParts.head)) =>
         unknown(a.nameParts.head, place(a.nameParts.head, p.offset))
-      case AggregateCall(_) => aggregateIn(p)
-      case _                => ()
+      case AggregateCall(_)                                    => aggregateIn(p)
+      case _: WindowExpression | _: UnresolvedWindowExpression =>
+        fail(p.offset, "CER_UNSUPPORTED.CONDITION", "sql" -> p.sql, "what" -> "a window function")
+      case _ => ()
     }
     val resolved =
       try Columns.resolve(df, Columns.column(params.bind(parsed)))
@@ -344,9 +363,7 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
   private[sparkcer] def fail(offset: Int, key: String, parameters: (String, String)*): Nothing =
     throw new CeqlException(query.text, offset, key, parameters: _*)
 
-  private def quoted(name: String) = "`" + name.replace("`", "``") + "`"
-
-  def columnOf(f: StructField): Column = df(quoted(f.name))
+  def columnOf(f: StructField): Column = Columns.named(df, f.name)
 }
 
 /** A column of an event that SELECT shows, with the path to a field of it, under the last name. */
@@ -362,6 +379,11 @@ private[sparkcer] object Binding {
 
   /** The key under which Spark stores the delay of a watermark in the metadata of a column, in milliseconds. */
   val WatermarkDelay: String = EventTimeWatermark.delayKey
+
+  /** The delay of a stream's watermark, if it is on the time column, in the units of its clock. */
+  def delay(df: DataFrame, time: StructField): Option[Long] =
+    if (df.isStreaming && time.metadata.contains(WatermarkDelay)) Some(time.metadata.getLong(WatermarkDelay) * 1000)
+    else None
 
   /** Fails if Spark stores a watermark elsewhere: it would be overlooked, and events would be read in arrival order. */
   def checkWatermarks(plan: LogicalPlan, key: String): Unit = plan.foreach {

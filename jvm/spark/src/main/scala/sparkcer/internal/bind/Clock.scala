@@ -62,6 +62,17 @@ final case class Clock(dataType: DataType) {
     case _                      => time.toString
   }
 
+  /** The value, as Spark has it inside. */
+  def value(time: Long): Any = dataType match {
+    case ByteType               => time.toByte
+    case ShortType              => time.toShort
+    case IntegerType | DateType => time.toInt
+    case DoubleType             => Clock.fromOrdered(time)
+    case FloatType              => Clock.fromOrdered(time).toFloat
+    case d: DecimalType         => Decimal(time, d.precision, d.scale)
+    case _                      => time
+  }
+
   def write(out: UnsafeRowWriter, i: Int, time: Long): Unit = dataType match {
     case ByteType               => out.write(i, time.toByte)
     case ShortType              => out.write(i, time.toShort)

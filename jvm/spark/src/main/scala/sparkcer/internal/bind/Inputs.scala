@@ -6,31 +6,32 @@ import org.apache.spark.sql.cerbridge.{CerException, Sessions}
 import org.apache.spark.sql.types._
 
 import sparkcer.TypeColumn
-import sparkcer.engine.ceql.{CeqlException, Name, Query, Window}
+import sparkcer.engine.ceql.{CeqlException, Query, Window}
 
-/** Merges the inputs of a query, each under its name in FROM, into one DataFrame. It has the columns of all inputs by
-  * name, with NULL where an input does not have the column; the type of each event, which is the FROM name in an input
+/** Merges several inputs, each under its name in FROM, into one DataFrame. It has the columns of all inputs by name,
+  * with NULL where an input does not have the column; the type of each event, which is the FROM name in an input
   * without a type column; and, in a hidden column, the FROM name, for `S>R`. Events of the same time are in the order
-  * of FROM.
+  * of the inputs.
+  *
+  * @param typeName
+  *   the type column, if there can be one
+  * @param shownType
+  *   the column that shows the type of each event, which inputs that lack it get. A column `type` with another meaning
+  *   is left as it is
   */
-final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], options: Options) {
+final class Inputs private (
+    inputs: Vector[(String, DataFrame)],
+    typeName: Option[String],
+    shownType: Option[String]
+) {
   private val same = Sessions.sameName(inputs.head._2)
-  private val typeName = Types.column(query, options.eventType)
 
-  /** The column that shows the type of each event. A column `type` with another meaning is left as it is. */
-  private val shownType =
-    typeName.orElse(Some(Types.Usual).filter(name => inputs.forall(i => field(i._2, name).isEmpty)))
+  checkKinds()
+  checkWatermarks()
 
   private def merged: DataFrame = {
-    checkKinds()
-    checkWatermarks()
-    checkShared()
     checkTypes()
-    Types.mustBePossible(
-      query,
-      inputs.map { case (name, df) => Input(name.value, df.schema, typeName.exists(field(df, _).isDefined)) }
-    )
-    inputs.map { case (name, df) => prepared(name.value, df) }.reduceLeft(_.unionByName(_, allowMissingColumns = true))
+    inputs.map { case (name, df) => prepared(name, df) }.reduceLeft(_.unionByName(_, allowMissingColumns = true))
   }
 
   private def prepared(name: String, df: DataFrame): DataFrame = {
@@ -43,18 +44,18 @@ final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], opt
     new MetadataBuilder().putBoolean(Inputs.Mark, value = true).putBoolean(Inputs.UnusedType, unusedType).build()
   }
 
-  private def field(df: DataFrame, name: String): Option[StructField] = df.schema.find(f => same(f.name, name))
+  private def field(df: DataFrame, name: String): Option[StructField] = Inputs.field(df, name)
 
   private def checkKinds(): Unit = {
     val (streams, batches) = inputs.partition(_._2.isStreaming)
     for ((s, _) <- streams.headOption; (b, _) <- batches.headOption)
-      throw new CerException("CER_UNSUPPORTED.MIXED_INPUTS", "stream" -> s.value, "batch" -> b.value)
+      throw new CerException("CER_UNSUPPORTED.MIXED_INPUTS", "stream" -> s, "batch" -> b)
   }
 
   /** Either all inputs have a watermark, on the same column, or none has. */
   private def checkWatermarks(): Unit = {
     val columns = inputs.map { case (name, df) =>
-      name.value -> df.schema.find(_.metadata.contains(Binding.WatermarkDelay)).map(_.name)
+      name -> df.schema.find(_.metadata.contains(Binding.WatermarkDelay)).map(_.name)
     }
     for ((first, Some(column)) <- columns.find(_._2.isDefined)) columns.foreach {
       case (without, None) if inputs.head._2.isStreaming =>
@@ -71,41 +72,12 @@ final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], opt
     }
   }
 
-  /** Fails if an input lacks a column without which all its events would be dropped. */
-  private def checkShared(): Unit = {
-    val watermark = inputs.head._2.schema.find(_.metadata.contains(Binding.WatermarkDelay)).map(_.name)
-    val window = query.within.collect { case Window.Attribute(_, a) => ColumnPath(a).whole }
-    val keys = query.partitionBy.map(ColumnPath(_)).map { path =>
-      if (inputs.exists(i => field(i._2, path.whole).isDefined)) path.whole else path.parts.head
-    }
-    val shared =
-      options.time.orElse(watermark).orElse(window).map(_ -> "time column").toVector ++
-        options.order.map(_ -> "order column") ++ keys.map(_ -> "PARTITION BY column")
-    for {
-      (column, use) <- shared if inputs.exists(i => field(i._2, column).isDefined)
-      (name, df) <- inputs.find(i => field(i._2, column).isEmpty)
-    } throw new CerException(
-      "CER_UNKNOWN_COLUMN.INPUT",
-      "use" -> use,
-      "column" -> column,
-      "input" -> name.value,
-      "columns" -> df.columns.mkString(", "),
-      "suggestion" -> CeqlException.suggestion(column, df.columns)
-    )
-    options.eventType match {
-      case TypeColumn.Named(name) if inputs.forall(i => field(i._2, name).isEmpty) =>
-        val names = inputs.map(_._1.value).mkString(" or ")
-        throw new CerException("CER_UNKNOWN_COLUMN.INPUT_TYPE", "name" -> name, "inputs" -> names)
-      case _ => ()
-    }
-  }
-
   private def checkTypes(): Unit = {
     for ((name, df) <- inputs; f <- typeName.flatMap(field(df, _)) if f.dataType != StringType)
       throw new CerException(
         "CER_TYPE_MISMATCH.INPUT_TYPE_COLUMN",
         "column" -> f.name,
-        "input" -> name.value,
+        "input" -> name,
         "type" -> f.dataType.sql
       )
     for {
@@ -118,9 +90,9 @@ final class Inputs private (query: Query, inputs: Vector[(Name, DataFrame)], opt
         "CER_TYPE_MISMATCH.INPUTS",
         "column" -> f.name,
         "firstType" -> f.dataType.sql,
-        "first" -> first._1.value,
+        "first" -> first._1,
         "secondType" -> g.dataType.sql,
-        "second" -> second._1.value
+        "second" -> second._1
       )
   }
 }
@@ -145,7 +117,59 @@ object Inputs {
       throw new CeqlException(query.text, missing.offset, "CER_UNKNOWN_STREAM.NOT_GIVEN", "name" -> missing.value)
     }
     if (names.length == 1) inputs(names.head)
-    else new Inputs(query, query.from.map(n => n -> inputs(n.value)), options).merged
+    else {
+      val own = names.map(n => n -> inputs(n))
+      val typeName = Types.column(query, options.eventType)
+      val all = new Inputs(own, typeName, shownType(own, typeName))
+      checkShared(query, own, options)
+      Types.mustBePossible(
+        query,
+        own.map { case (name, df) => Input(name, df.schema, typeName.exists(field(df, _).isDefined)) }
+      )
+      all.merged
+    }
+  }
+
+  /** One DataFrame for inputs of which queries may name some each, in this order. */
+  def merge(inputs: Vector[(String, DataFrame)], shownType: Option[String]): DataFrame =
+    new Inputs(inputs, None, shownType).merged
+
+  /** The column that shows the types of events, if these inputs are merged for a query. */
+  private[sparkcer] def shownType(inputs: Vector[(String, DataFrame)], typeName: Option[String]): Option[String] =
+    typeName.orElse(Some(Types.Usual).filter(name => inputs.forall(i => field(i._2, name).isEmpty)))
+
+  private[sparkcer] def field(df: DataFrame, name: String): Option[StructField] = {
+    val same = Sessions.sameName(df)
+    df.schema.find(f => same(f.name, name))
+  }
+
+  /** Fails if an input lacks a column without which all its events would be dropped. */
+  private def checkShared(query: Query, inputs: Vector[(String, DataFrame)], options: Options): Unit = {
+    val watermark = inputs.head._2.schema.find(_.metadata.contains(Binding.WatermarkDelay)).map(_.name)
+    val window = query.within.collect { case Window.Attribute(_, a) => ColumnPath(a).whole }
+    val keys = query.partitionBy.map(ColumnPath(_)).map { path =>
+      if (inputs.exists(i => field(i._2, path.whole).isDefined)) path.whole else path.parts.head
+    }
+    val shared =
+      options.time.orElse(watermark).orElse(window).map(_ -> "time column").toVector ++
+        options.order.map(_ -> "order column") ++ keys.map(_ -> "PARTITION BY column")
+    for {
+      (column, use) <- shared if inputs.exists(i => field(i._2, column).isDefined)
+      (name, df) <- inputs.find(i => field(i._2, column).isEmpty)
+    } throw new CerException(
+      "CER_UNKNOWN_COLUMN.INPUT",
+      "use" -> use,
+      "column" -> column,
+      "input" -> name,
+      "columns" -> df.columns.mkString(", "),
+      "suggestion" -> CeqlException.suggestion(column, df.columns)
+    )
+    options.eventType match {
+      case TypeColumn.Named(name) if inputs.forall(i => field(i._2, name).isEmpty) =>
+        val names = inputs.map(_._1).mkString(" or ")
+        throw new CerException("CER_UNKNOWN_COLUMN.INPUT_TYPE", "name" -> name, "inputs" -> names)
+      case _ => ()
+    }
   }
 
   /** The column with the FROM name of each event, if there are several inputs. */

@@ -8,7 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.{CreateArray, Expression, In, L
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.functions.{array, lit}
 import org.apache.spark.sql.cerbridge.{CerException, Columns}
-import org.apache.spark.sql.types.{ArrayType, CalendarIntervalType, DayTimeIntervalType, NumericType, StringType}
+import org.apache.spark.sql.types.{ArrayType, CalendarIntervalType, DataType, DayTimeIntervalType, NumericType}
+import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 import sparkcer.engine.ceql.{CeqlException, Name, Parameters => Places, Parser, Query}
@@ -115,7 +116,7 @@ object ParameterValues {
 
   private def number(query: Query, p: Name, value: Literal): BigDecimal =
     Some(value)
-      .filter(v => v.dataType.isInstanceOf[NumericType] && v.value != null)
+      .filter(v => v.value != null && isNumber(v.dataType))
       .flatMap(v => Try(BigDecimal(v.value.toString)).toOption) // not a NaN
       .getOrElse {
         val isLength = value.dataType match {
@@ -125,6 +126,9 @@ object ParameterValues {
         val key = if (isLength && Places.ofWindows(query).contains(p)) "LENGTH_WITH_UNIT" else "NOT_A_NUMBER"
         refuse(query, p, key, value)
       }
+
+  /** A number may be text: all parameters of a table of rules are. */
+  private def isNumber(t: DataType): Boolean = t.isInstanceOf[NumericType] || t.isInstanceOf[StringType]
 
   /** A length of time: a DAY TO SECOND interval of any kind, or a text as in WITHIN. */
   private def micros(query: Query, p: Name, value: Literal): BigDecimal = {

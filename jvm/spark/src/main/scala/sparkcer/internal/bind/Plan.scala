@@ -2,9 +2,11 @@ package sparkcer.internal.bind
 
 import java.util.UUID
 
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.XXH64
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.cerbridge.Plans
+import org.apache.spark.sql.types.StructField
 import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.engine.ceql.RecognizedQuery
@@ -68,12 +70,29 @@ final case class PlannedQuery(
   * @param ofTime
   *   whether the column is the time column
   * @param waits
-  *   for how long a match waits after its last event, in the units of the clock, if the query ends with `NO … FOR`
+  *   for how long matches wait after their last event, in the units of the clock, if the query ends with `NO … FOR`
+  * @param looksBack
+  *   how long before a match some event must not have come, in the units of the clock of the time column, for each
+  *   `NO … FOR` at the beginning of the query
   */
-final case class PlannedWindow(clock: Clock, size: Option[BigDecimal], ofTime: Boolean, waits: Option[Long] = None) {
+final case class PlannedWindow(
+    clock: Clock,
+    size: Option[BigDecimal],
+    ofTime: Boolean,
+    waits: Vector[Long] = Vector.empty,
+    looksBack: Vector[BigDecimal] = Vector.empty
+) {
 
   /** Does the passing of time end the window? */
   def endsInTime: Boolean = ofTime && size.isDefined
+
+  /** For how long after its last event a key can matter, where time ends the window. */
+  def lastsFor: Option[BigDecimal] = size.map(s => (s +: looksBack).max)
+
+  /** How far before its end the events of a match may lie, with those that must not have come, where time ends the
+    * window.
+    */
+  def reach: Option[BigDecimal] = size.map(_ + looksBack.maxOption.getOrElse(BigDecimal(0)))
 }
 
 /** What only a stream needs.
@@ -131,10 +150,16 @@ object Plan {
     PlannedQuery(RecognizedQuery(query), b.params.quantities, b.params.recognized, b.comparisons),
     b.matchSchema,
     b.clock,
-    PlannedWindow(b.windowClock, b.windowSize, b.windowColumn == b.time && !b.program.countsEvents, b.waiting.length),
+    PlannedWindow(
+      b.windowClock,
+      b.windowSize,
+      b.windowColumn == b.time && !b.program.countsEvents,
+      b.waiting.lengths,
+      b.lookingBack.lengths
+    ),
     b.df.sparkSession.conf.get(MaxMatches, DefaultMaxMatches.toString).toLong,
     PlannedStream(
-      b.delay.map(watermark(b, _)),
+      watermark(b.df, b.time),
       b.idle,
       options.lateRows,
       options.snapshots,
@@ -149,8 +174,10 @@ object Plan {
     )
   )
 
-  private def watermark(b: Binding, delay: Long): Watermark = {
-    val plan = Plans.planOf(b.df)
-    Watermark(delay, plan.collect { case w: EventTimeWatermark => w }.length, Upstream.keepsState(plan))
-  }
+  /** The watermark of a stream, if it is on the time column. */
+  private[sparkcer] def watermark(df: DataFrame, time: StructField): Option[Watermark] =
+    Binding.delay(df, time).map { delay =>
+      val plan = Plans.planOf(df)
+      Watermark(delay, plan.collect { case w: EventTimeWatermark => w }.length, Upstream.keepsState(plan))
+    }
 }

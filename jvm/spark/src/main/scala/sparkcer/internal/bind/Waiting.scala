@@ -14,9 +14,9 @@ import sparkcer.internal.prepare.AsLong
 final class Waiting(b: Binding, options: Options) {
   import b.{clock, df, fail, time}
 
-  /** For how long a match waits after its last event, in the units of the clock. */
-  val length: Option[Long] = b.program.waits.map { length =>
-    val at = AbsenceAfter.of(b.program.query.where).get.absent.offset
+  /** For how long matches wait after their last event, in the units of the clock. */
+  val lengths: Vector[Long] = b.program.waits.map { length =>
+    val at = AbsenceAfter.of(b.program.query.where).find(_.length.contains(length)).get.absent.offset
     val (limited, size) = b.sizeOf(length, at)
     def text(w: Window) = Printer.print(w)
     Vector(limited, b.windowColumn).find(_ != time).foreach { other =>
@@ -36,12 +36,12 @@ final class Waiting(b: Binding, options: Options) {
     * key and type. Spark finds it with a subquery, when the query runs.
     */
   val until: Option[Expression] = options.until match {
-    case None if length.isEmpty || df.isStreaming => None
-    case None                      => Some(Columns.resolve(df, df.agg(max(AsLong.of(b.columnOf(time)))).scalar()))
-    case Some(_) if length.isEmpty => throw new CerException("CER_UNTIL.NOTHING_WAITS")
-    case Some(_) if df.isStreaming => throw new CerException("CER_UNTIL.STREAM")
-    case Some(Waiting.Forever)     => Some(Literal(Long.MaxValue))
-    case Some(text)                =>
+    case None if lengths.isEmpty || df.isStreaming => None
+    case None                       => Some(Columns.resolve(df, df.agg(max(AsLong.of(b.columnOf(time)))).scalar()))
+    case Some(_) if lengths.isEmpty => throw new CerException("CER_UNTIL.NOTHING_WAITS")
+    case Some(_) if df.isStreaming  => throw new CerException("CER_UNTIL.STREAM")
+    case Some(Waiting.Forever)      => Some(Literal(Long.MaxValue))
+    case Some(text)                 =>
       val value = Columns.resolve(df, AsLong.of(lit(text).try_cast(time.dataType))).eval()
       if (value == null) throw new CerException("CER_UNTIL.NO_TIME", b.typed(time) :+ ("until" -> text): _*)
       Some(Literal(value, LongType))

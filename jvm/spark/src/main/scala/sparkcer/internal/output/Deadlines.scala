@@ -20,9 +20,11 @@ final class Deadlines {
     */
   def note(of: Deadlines.Waiting): Unit = {
     val s = of.substream
-    if (s.deadline != Long.MaxValue && of.noted != s.owner) {
+    val due = s.deadline
+    if (due != Long.MaxValue && (of.noted != s.owner || of.notedAt != due)) {
       of.noted = s.owner
-      entries.add(new Deadlines.Entry(s.deadline, s.owner, of)): Unit
+      of.notedAt = due
+      entries.add(new Deadlines.Entry(due, s.owner, of)): Unit
     }
   }
 
@@ -43,7 +45,8 @@ object Deadlines {
     def key: Array[Byte]
     def substream: Substream
 
-    /** The owner of the deadline that was noted last. */
+    /** The deadline that was noted last, and its owner. An event has several where matches end in different ways. */
+    private[output] var notedAt = 0L
     private[output] var noted = -1L
   }
 

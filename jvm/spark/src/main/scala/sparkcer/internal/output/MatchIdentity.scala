@@ -11,7 +11,7 @@ import sparkcer.engine.evaluate.{Matches, Substream}
   *
   * The bytes of an event are hashed once, not once for each match that the event is part of.
   */
-final private[sparkcer] class MatchIdentity(fingerprint: Long) {
+final private[sparkcer] class MatchIdentity(fingerprint: Long, view: View = View.Whole) {
   import MatchIdentity._
 
   private val payloads = new Array[Array[Byte]](Slots)
@@ -26,8 +26,12 @@ final private[sparkcer] class MatchIdentity(fingerprint: Long) {
   private var high = 0L
   private var low = 0L
 
-  /** 32 hexadecimal digits. The next call overwrites the array. */
-  def apply(k: Array[Byte], substream: Substream, m: Matches): Array[Byte] = {
+  /** 32 hexadecimal digits. The next call overwrites the array.
+    *
+    * @param deadline
+    *   when the match ends, if a match with the same events can end at another time; otherwise [[MatchIdentity.None]]
+    */
+  def apply(k: Array[Byte], substream: Substream, m: Matches, deadline: Long): Array[Byte] = {
     if (key ne k) {
       key = k
       keyHigh = hash(k, fingerprint)
@@ -42,6 +46,10 @@ final private[sparkcer] class MatchIdentity(fingerprint: Long) {
       add(m.event(i), m.label(i).toLong, substream)
       i -= 1
     }
+    if (deadline != MatchIdentity.None) {
+      high = XXH64.hashLong(deadline, high)
+      low = XXH64.hashLong(deadline, low)
+    }
     write(high, 0)
     write(low, 16)
     digits
@@ -53,8 +61,9 @@ final private[sparkcer] class MatchIdentity(fingerprint: Long) {
     val p = substream.payload(event)
     if (payloads(slot) ne p) {
       payloads(slot) = p
-      highs(slot) = hash(p, fingerprint)
-      lows(slot) = hash(p, ~fingerprint)
+      val seen = view(p)
+      highs(slot) = hash(seen, fingerprint)
+      lows(slot) = hash(seen, ~fingerprint)
     }
     high = XXH64.hashLong(highs(slot) + label, high)
     low = XXH64.hashLong(lows(slot) + label, low)
@@ -73,6 +82,8 @@ final private[sparkcer] class MatchIdentity(fingerprint: Long) {
 }
 
 private[sparkcer] object MatchIdentity {
+
+  val None: Long = Long.MinValue
 
   /** How many events have their hashes cached, by event number. */
   private val Slots = 4096

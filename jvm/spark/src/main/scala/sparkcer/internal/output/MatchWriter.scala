@@ -10,10 +10,17 @@ import sparkcer.engine.evaluate.{Matches, Program, Substream}
 import sparkcer.internal.bind.Clock
 import sparkcer.internal.prepare.Payload
 
-/** Writes matches as rows. A row is valid until the next one is written. The rows of events are copied as bytes,
-  * without reading their columns. Columns that nobody reads stay empty.
+/** The rows of matches, each with its own columns. The rows of events are copied as bytes, without reading their
+  * columns. Columns that nobody reads stay empty.
   */
-final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fingerprint: Long, unread: Set[Int]) {
+final class MatchWriter(
+    schema: MatchSchema,
+    program: Program,
+    clock: Clock,
+    fingerprint: Long,
+    unread: Set[Int],
+    view: View = View.Whole
+) extends MatchRows {
   private val columns = schema.columns
   private val out = new UnsafeRowWriter(schema.row.length)
   private val array = new UnsafeArrayWriter(out, 8)
@@ -29,16 +36,22 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
   private val counts = new Array[Int](columns.length)
   private val isLong = Set[DataType](LongType, TimestampType, TimestampNTZType)(schema.time)
   private val identified = !unread(0)
-  private val identity = new MatchIdentity(fingerprint)
+  private val identity = new MatchIdentity(fingerprint, view)
   private val eventRow = new UnsafeRow(schema.event.length)
   private val keyRow = new UnsafeRow(schema.key.length)
 
-  /** @param end the time of the closing event, or the deadline */
-  def write(key: Array[Byte], end: Long, substream: Substream, m: Matches): UnsafeRow = {
+  def write(
+      key: Array[Byte],
+      end: Long,
+      deadline: Long,
+      substream: Substream,
+      m: Matches,
+      truncated: Boolean
+  ): UnsafeRow = {
     gather(m)
     out.reset()
     out.zeroOutNullBytes()
-    out.write(0, if (identified) identity(key, substream, m) else MatchWriter.Nothing)
+    out.write(0, if (identified) identity(key, substream, m, deadline) else MatchWriter.Nothing)
     keyRow.pointTo(key, key.length)
     writeRow(1, keyRow)
     writeTime(2, Payload.time(substream.payload(m.start)))
@@ -53,7 +66,6 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
     out.getRow()
   }
 
-  /** The row of COUNT(*): how many matches an event, or a deadline, closes. */
   def writeCount(key: Array[Byte], end: Long, n: Long): UnsafeRow = {
     if (n == Long.MaxValue)
       throw new CerRuntimeException(
@@ -90,7 +102,7 @@ final class MatchWriter(schema: MatchSchema, program: Program, clock: Clock, fin
   private def writeTime(i: Int, time: Long): Unit = if (isLong) out.write(i, time) else clock.write(out, i, time)
 
   private def event(substream: Substream, e: Int): UnsafeRow = {
-    val p = substream.payload(e)
+    val p = view(substream.payload(e))
     eventRow.pointTo(p, Platform.BYTE_ARRAY_OFFSET + Payload.Head.toLong, p.length - Payload.Head)
     eventRow
   }

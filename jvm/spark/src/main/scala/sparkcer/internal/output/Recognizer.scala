@@ -3,55 +3,84 @@ package sparkcer.internal.output
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.cerbridge.CerRuntimeException
 
-import sparkcer.engine.evaluate.{Evaluator, Matches, Substream}
-import sparkcer.internal.bind.{ComparedValues, Plan}
+import sparkcer.engine.evaluate.{Evaluator, Matches, Program, Substream}
+import sparkcer.internal.bind.{BoundComparisons, ComparedValues, Plan}
 import sparkcer.internal.prepare.{Event, Payload}
 
 /** Runs the engine on events and returns match rows. For one thread.
   *
-  * @param unread
-  *   columns of the match rows that nobody reads
+  * @param comparisons
+  *   over payloads with so many `fields`
+  * @param cut
+  *   whether matches beyond the program's LIMIT are told of, because nobody has asked for that LIMIT
   */
-final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
-  private val program = plan.query.program
-  val evaluator = new Evaluator(
-    program,
-    values =
-      if (program.comparisons.isEmpty) null else new ComparedValues(plan.query.comparisons, plan.schema.event.length)
-  )
-  private val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint, unread)
+final class Recognizer(
+    plan: Plan,
+    program: Program,
+    comparisons: BoundComparisons,
+    fields: Int,
+    writer: MatchRows,
+    cut: Boolean
+) {
+  val evaluator =
+    new Evaluator(program, values = if (program.comparisons.isEmpty) null else new ComparedValues(comparisons, fields))
 
   /** The size of the window if subtracting it gives the bound, or -1. */
   private val window = plan.window.size.filter(w => plan.window.clock.isWhole && w >= 0).fold(-1L)(_.toLong)
 
-  /** For how long a match waits after its last event, or -1 if the query does not end with `NO … FOR`. */
-  private val length = plan.window.waits.getOrElse(-1L)
+  /** For how long matches wait after their last event, if the query ends with `NO … FOR`. */
+  private val lengths = plan.window.waits.toArray
+  private val deadlines = new Array[Long](lengths.length)
+  private val startsFrom = new Array[Long](lengths.length)
+
+  /** Can a match with the same events end at different times? */
+  private val apart = program.cea.endsApart
+
+  /** How far back the query looks, if it begins with `NO … FOR`. */
+  private val looksBack = plan.window.looksBack.map(Option(_)).toArray
+  private val looksFrom = new Array[Long](looksBack.length)
 
   // What was closed last, while it has matches to return, and how many were returned.
   private var key: Array[Byte] = _
   private var end = 0L
+  private var deadline = MatchIdentity.None
   private var substream: Substream = _
   private var matches: Matches = _
   private var shown = 0L
 
-  /** Do matches wait for a deadline? Then [[fire]] returns them, and events close none. */
-  def waits: Boolean = length >= 0
+  /** Do matches wait for a deadline? Then [[fire]] returns them. */
+  def waits: Boolean = lengths.length > 0
 
   /** Reads the next event of a substream. If it closes matches and `report` is true, [[next]] returns their rows, which
     * must be taken before another event is read. All deadlines before its time must have been fired.
     */
   def read(s: Substream, ties: Ties, e: Event, report: Boolean = true): Unit = {
     val copy = ties.next(e)
-    if (copy > 0) Payload.setCopy(e.payload, copy)
-    val cls = if (e.more == null) evaluator.classOf(e.mask) else evaluator.classOf(e.mask +: e.more)
+    val payload = if (copy > 0) Payload.withCopy(e.payload, copy) else e.payload
+    val met = if (e.more == null) evaluator.classOf(e.mask) else evaluator.classOf(e.mask +: e.more)
+    val cls = if (looksBack.length == 0) met else lookBack(s, met, e.time)
     val closes =
-      if (length >= 0) {
-        val deadline = if (e.time >= Long.MaxValue - 1 - length) Long.MaxValue - 1 else e.time + length
-        s.readWithDeadline(cls, e.time, bound(deadline), deadline, e.payload)
-        false
-      } else if (e.timed) s.read(cls, e.clock, bound(e.clock), e.payload)
-      else s.readUntimed(cls, e.payload)
-    if (closes && report) close(e.key, e.time, s) else key = null
+      if (lengths.length > 0) {
+        setDeadlines(e.time)
+        s.readWithDeadlines(cls, e.time, bound(e.time), deadlines, startsFrom, payload)
+      } else if (e.timed) s.read(cls, e.clock, bound(e.clock), payload)
+      else s.readUntimed(cls, payload)
+    if (closes && report) close(e.key, e.time, MatchIdentity.None, s) else key = null
+  }
+
+  private def lookBack(s: Substream, cls: Int, time: Long): Int = {
+    var i = 0
+    while (i < looksFrom.length) { looksFrom(i) = plan.clock.bound(time, looksBack(i)); i += 1 }
+    s.lookBack(cls, time, looksFrom)
+  }
+
+  private def setDeadlines(time: Long): Unit = {
+    var i = 0
+    while (i < lengths.length) {
+      deadlines(i) = if (time >= Long.MaxValue - 1 - lengths(i)) Long.MaxValue - 1 else time + lengths(i)
+      startsFrom(i) = bound(deadlines(i))
+      i += 1
+    }
   }
 
   /** Fires the first deadline of a substream, if it is before a time, and says whether there was one. If it lies
@@ -59,34 +88,38 @@ final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
     */
   def fire(s: Substream, k: Array[Byte], before: Long, from: Long, until: Long): Boolean = {
     val fired = s.fire(before)
-    if (fired && from <= evaluator.deadline && evaluator.deadline <= until) close(k, evaluator.deadline, s)
+    val at = evaluator.deadline
+    if (fired && from <= at && at <= until) close(k, at, if (apart) at else MatchIdentity.None, s)
     else key = null
     fired
   }
 
-  private def close(k: Array[Byte], time: Long, s: Substream): Unit = {
+  private def close(k: Array[Byte], time: Long, deadlineOf: Long, s: Substream): Unit = {
     key = k
     end = time
+    deadline = deadlineOf
     substream = s
     matches = if (program.counts) null else evaluator.matches
     shown = 0
   }
 
   /** The row of the next match, valid until the next call; null after the last match. */
-  def next(): UnsafeRow =
-    if (key == null) null
-    else if (program.counts) {
-      val row = writer.writeCount(key, end, evaluator.count)
-      key = null
-      row
-    } else if (matches.next()) {
-      shown += 1
-      if (shown > plan.maxMatchesPerEvent) throw tooMany(end)
-      writer.write(key, end, substream, matches)
-    } else {
-      key = null
-      null
-    }
+  def next(): UnsafeRow = {
+    var row: UnsafeRow = null
+    while (row == null && key != null)
+      if (program.counts) {
+        row = writer.writeCount(key, end, evaluator.count)
+        key = null
+      } else if (matches.next()) {
+        shown += 1
+        if (shown > plan.maxMatchesPerEvent) throw tooMany(end)
+        row = writer.write(key, end, deadline, substream, matches, truncated = cut && isCut)
+      } else key = null
+    row
+  }
+
+  /** Are there more matches than the one that is the last? Counting them ends the listing. */
+  private def isCut: Boolean = program.limit.contains(shown) && evaluator.count > shown
 
   /** The earliest start of a match that ends at `time`. */
   def bound(time: Long): Long =
@@ -94,9 +127,30 @@ final class Recognizer(plan: Plan, unread: Set[Int] = Set.empty) {
     else if (time < Long.MinValue + window) Long.MinValue
     else time - window
 
+  /** Where time ends the window: a key whose last event is before this cannot matter for events at `time` or later. */
+  def lastsFrom(time: Long): Long = if (looksBack.length == 0) bound(time) else plan.clock.bound(time, lasts)
+  private val lasts = plan.window.lastsFor
+
+  /** Where time ends the window: the time of the first event that matters for a match that starts at `time`. */
+  def reachesFrom(time: Long): Long = plan.window.looksBack.maxOption.fold(time)(d => plan.clock.bound(time, Some(d)))
+
   private def tooMany(time: Long) = new CerRuntimeException(
     "CER_TOO_MANY_MATCHES",
     "time" -> plan.clock.show(time),
     "most" -> plan.maxMatchesPerEvent.toString
   )
+}
+
+object Recognizer {
+
+  /** Of a query by itself.
+    *
+    * @param unread
+    *   columns of the match rows that nobody reads
+    */
+  def apply(plan: Plan, unread: Set[Int] = Set.empty): Recognizer = {
+    val program = plan.query.program
+    val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint, unread)
+    new Recognizer(plan, program, plan.query.comparisons, plan.schema.event.length, writer, cut = false)
+  }
 }

@@ -14,7 +14,7 @@ import sparkcer.internal.prepare.{Event, Payload}
   * identical events of that time there were, so that each match has its own `match_id`. Costs little while times
   * differ.
   */
-final class Ties {
+final class Ties(view: View = View.Whole) {
   private var seen = false
   private var last = Long.MinValue
   private var clock = Long.MinValue
@@ -50,17 +50,19 @@ final class Ties {
       first = e.payload
       0
     } else {
-      if (first != null) { copies(Ties.hash(first)) = 1; first = null }
-      val h = Ties.hash(e.payload)
+      if (first != null) { copies(hash(first)) = 1; first = null }
+      val h = hash(e.payload)
       val n = copies.getOrElse(h, 0L)
       copies(h) = n + 1
       n
     }
   }
 
+  private def hash(payload: Array[Byte]): Long = Ties.hash(view(payload))
+
   def save(): Array[Byte] = {
     val out = new WireWriter
-    if (first != null) { copies(Ties.hash(first)) = 1; first = null }
+    if (first != null) { copies(hash(first)) = 1; first = null }
     out.byte(if (seen) 1 else 0)
     out.long(last)
     out.long(clock)
@@ -71,8 +73,8 @@ final class Ties {
 }
 
 object Ties {
-  def load(bytes: Array[Byte]): Ties = {
-    val ties = new Ties
+  def load(bytes: Array[Byte], view: View = View.Whole): Ties = {
+    val ties = new Ties(view)
     if (bytes != null) {
       val in = new WireReader(bytes, 0, bytes.length)
       ties.seen = in.byte() == 1

@@ -49,7 +49,7 @@ final case class Event(
     out.long(order)
     out.long(arrival)
     out.words(mask +: Option(more).getOrElse(Array.empty[Long]))
-    out.array(payload)
+    out.shared(payload)
   }
 }
 
@@ -59,7 +59,7 @@ object Event {
     val (time, clock, timed, order, arrival) = (in.long(), in.long(), in.byte() == 1, in.long(), in.long())
     val masks = in.words()
     val more = if (masks.length > 1) masks.tail else null
-    Event(key, time, clock, timed, order, arrival, masks.head, more, in.array())
+    Event(key, time, clock, timed, order, arrival, masks.head, more, in.shared())
   }
 
   /** The order in which events are read: by time, the `order` column, and arrival. */
@@ -81,6 +81,12 @@ object Payload {
 
   def setTime(p: Array[Byte], time: Long): Unit = Platform.putLong(p, Platform.BYTE_ARRAY_OFFSET, time)
 
-  /** Identical events (same time, same row) are told apart by a number from 0. */
-  def setCopy(p: Array[Byte], n: Long): Unit = Platform.putLong(p, Platform.BYTE_ARRAY_OFFSET + 8, n)
+  /** Identical events (same time, same row) are told apart by a number from 0. The bytes may be shared, so others are
+    * returned.
+    */
+  def withCopy(p: Array[Byte], n: Long): Array[Byte] = {
+    val other = p.clone()
+    Platform.putLong(other, Platform.BYTE_ARRAY_OFFSET + 8, n)
+    other
+  }
 }

@@ -100,9 +100,12 @@ object Prepare {
     (prepared.pruned, layout)
   }
 
-  private def order(b: Binding, f: StructField): Column = {
+  /** The order column as a long; NULL comes first. */
+  private[sparkcer] def order(b: Binding, f: StructField): Column = order(b.columnOf(f), f)
+
+  private[sparkcer] def order(column: Column, f: StructField): Column = {
     if (!Clock.supports(f.dataType))
       throw new CerException("CER_TYPE_MISMATCH.ORDER_COLUMN", "column" -> f.name, "type" -> f.dataType.sql)
-    coalesce(AsLong.of(b.columnOf(f)), lit(Long.MinValue))
+    coalesce(AsLong.of(column), lit(Long.MinValue))
   }
 }

@@ -6,19 +6,25 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode, WholeStageCodegenExec}
-import org.apache.spark.sql.types.{ArrayType, BinaryType, DataType, LongType}
+import org.apache.spark.sql.types.{ArrayType, BinaryType, BooleanType, DataType, IntegerType, LongType}
+
+import sparkcer.internal.stream.{BucketOf, Processor}
 
 /** Ends each partition of a stream's prepared events with one more row, which is no event: its column `tally` has the
   * numbers of the events that were read and dropped. In this way they become part of the progress of the query, which
   * does not show the metrics of operators.
+  *
+  * @param visits
+  *   if the first micro-batch of each run visits all buckets: it has one more row for each of them, whose `tally` is
+  *   empty and whose `group` is the bucket
   */
-case class Tally(child: LogicalPlan) extends UnaryNode {
+case class Tally(child: LogicalPlan, visits: Option[RunStarts] = None) extends UnaryNode {
   @transient override lazy val references: AttributeSet = child.outputSet
   override def output: Seq[Attribute] = child.output
   override protected def withNewChildInternal(c: LogicalPlan): Tally = copy(child = c)
 }
 
-case class TallyExec(child: SparkPlan) extends UnaryExecNode {
+case class TallyExec(child: SparkPlan, visits: Option[RunStarts]) extends UnaryExecNode {
   override def nodeName: String = "CerTally"
   override def output: Seq[Attribute] = child.output
 
@@ -30,17 +36,15 @@ case class TallyExec(child: SparkPlan) extends UnaryExecNode {
     }
     val numbers = Tally.Numbers.map(counted)
     val fields = output.map(a => (a.name, a.dataType, a.nullable))
-    child.execute().mapPartitions { rows =>
-      rows ++ Iterator.single(0).map { _ =>
-        val values = fields.map {
-          case (Tally.Column, _, _)   => new GenericArrayData(numbers.map(_.value).toArray)
-          case (_, _, true)           => null
-          case (_, BinaryType, false) => Array.empty[Byte]
-          case (_, _, false)          => 0L
-        }
-        UnsafeProjection.create(fields.map(_._2).toArray)(new GenericInternalRow(values.toArray[Any]))
-      }
+    val events = child.execute().mapPartitions { rows =>
+      rows ++ Iterator.single(0).map(_ => Tally.row(fields, numbers.map(_.value).toArray, Processor.First))
     }
+    // In a partition of its own, because a micro-batch without events has no other.
+    if (visits.exists(_.isFirst(sparkContext)))
+      events.union(sparkContext.parallelize(Seq(0), 1).flatMap { _ =>
+        BucketOf.current().iterator.map(Tally.row(fields, Array.empty, _))
+      })
+    else events
   }
 
   override protected def withNewChildInternal(c: SparkPlan): TallyExec = copy(child = c)
@@ -49,6 +53,27 @@ case class TallyExec(child: SparkPlan) extends UnaryExecNode {
 object Tally {
   val Column = "tally"
   val numbersType: DataType = ArrayType(LongType, containsNull = false)
+
+  /** A row that is no event.
+    *
+    * @param fields
+    *   the name and type of each column, and whether it can be NULL
+    */
+  private[prepare] def row(
+      fields: Seq[(String, DataType, Boolean)],
+      numbers: Array[Long],
+      group: Int
+  ): InternalRow = {
+    val values = fields.map {
+      case (Column, _, _)          => new GenericArrayData(numbers)
+      case (_, _, true)            => null
+      case (_, BinaryType, false)  => Array.empty[Byte]
+      case (_, IntegerType, false) => group
+      case (_, BooleanType, false) => false
+      case (_, _, false)           => 0L
+    }
+    UnsafeProjection.create(fields.map(_._2).toArray)(new GenericInternalRow(values.toArray[Any]))
+  }
 
   /** The metrics of [[PrepareExec]], in the order of their numbers. */
   private[sparkcer] val Numbers =

@@ -2,10 +2,10 @@ package sparkcer.internal.stream
 
 import scala.collection.mutable
 
-import sparkcer.engine.evaluate.{Partitions, Substream}
-import sparkcer.engine.state.{Bytes, Frame}
+import sparkcer.engine.evaluate.Partitions
+import sparkcer.engine.state.{Bytes, Frame, SharedArrays}
 import sparkcer.internal.bind.Plan
-import sparkcer.internal.output.{Deadlines, Recognizer, Ties}
+import sparkcer.internal.output.{Deadlines, Recognizer, View}
 import sparkcer.internal.prepare.Event
 
 /** The substreams of a bucket, and the events that wait to be read. A bucket lives as long as its executor keeps it
@@ -15,8 +15,9 @@ import sparkcer.internal.prepare.Event
   * are those of a batch, whatever the order of arrival within the delay. Without a watermark, each micro-batch is read
   * as it comes, in time order; an event that is older than the last one of its key is late.
   */
-final class Bucket(plan: Plan) {
-  private val recognizer = new Recognizer(plan)
+final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveBucket[Event] {
+  def this(plan: Plan) = this(plan, Recognizer(plan), View.Whole)
+
   private var partitions = new Partitions(recognizer.evaluator)
   private val watermarked = plan.stream.watermark
 
@@ -24,7 +25,7 @@ final class Bucket(plan: Plan) {
   private val chained = watermarked.exists(_.chained)
 
   /** The key without events for the longest time comes first, the key read last comes last. */
-  private val keys = new java.util.LinkedHashMap[Bytes, Bucket.Reader](16, 0.75f, true)
+  private val keys = new java.util.LinkedHashMap[Bytes, KeyReader](16, 0.75f, true)
 
   private val held = new Held
   private val newlyHeld = mutable.ArrayBuffer.empty[Event]
@@ -33,10 +34,13 @@ final class Bucket(plan: Plan) {
   /** Where matches wait for their deadline. */
   private val deadlines = new Deadlines
 
-  private val recent = if (plan.stream.snapshots) Some(new RecentEvents(recognizer.bound)) else None
+  private val recent =
+    if (plan.stream.snapshots)
+      Some(new RecentEvents(time => recognizer.reachesFrom(recognizer.bound(recognizer.bound(time)))))
+    else None
 
   /** The keys that were read since the last piece. */
-  private val changed = mutable.ArrayBuffer.empty[Bucket.Reader]
+  private val changed = mutable.ArrayBuffer.empty[KeyReader]
 
   /** As of the last piece. */
   private val sizes = new KeySizes
@@ -48,8 +52,7 @@ final class Bucket(plan: Plan) {
   /** Numbers events by arrival, across micro-batches. */
   private var arrivals = 0L
 
-  /** Where its log ends, and the sizes of the last full piece and of the pieces after it. */
-  var head: LogHead = LogHead.Empty
+  /** The sizes of the last full piece and of the pieces after it. */
   private var fullBytes = 0L
   private var laterBytes = 0L
 
@@ -59,9 +62,6 @@ final class Bucket(plan: Plan) {
     * one holds its rows back until the watermark passes them, so they arrive with the micro-batch that makes them old;
     * that operator has already left out the late ones. Events from there are late only if this bucket has read past
     * them.
-    *
-    * @param watermark
-    *   the time before which Spark regards everything as past after this micro-batch
     */
   def read(events: Array[Event], watermark: Long, out: BucketOutput): Unit = {
     released = math.max(released, if (chained) Processor.toMicros(0) else watermark)
@@ -109,7 +109,6 @@ final class Bucket(plan: Plan) {
     }
     dropIdle(out)
     recent.foreach(_.expire())
-    out.counts.held += held.size
   }
 
   /** Reads held events and fires deadlines, in the order of time. Events come before the deadlines of the same time. */
@@ -121,7 +120,7 @@ final class Bucket(plan: Plan) {
 
   private def fire(before: Long, out: BucketOutput): Unit = {
     val end = deadlines.first
-    val reader = deadlines.poll().asInstanceOf[Bucket.Reader]
+    val reader = deadlines.poll().asInstanceOf[KeyReader]
     recognizer.fire(reader.substream, reader.key, before, Long.MinValue, Long.MaxValue): Unit
     returnRows(end, reader, out)
   }
@@ -130,7 +129,7 @@ final class Bucket(plan: Plan) {
     val key = new Bytes(e.key)
     var reader = keys.get(key) // and puts it last
     if (reader == null) {
-      reader = new Bucket.Reader(e.key, partitions.getOrCreate(e.key))
+      reader = new KeyReader(e.key, partitions.getOrCreate(e.key), view)
       keys.put(key, reader): Unit
     }
     if (!reader.ties.precede(e)) out.late(e)
@@ -142,7 +141,7 @@ final class Bucket(plan: Plan) {
   }
 
   /** Returns the matches that end at a time, of a key that has changed. */
-  private def returnRows(end: Long, reader: Bucket.Reader, out: BucketOutput): Unit = {
+  private def returnRows(end: Long, reader: KeyReader, out: BucketOutput): Unit = {
     var row = recognizer.next()
     while (row != null) {
       out.matched(row, end)
@@ -155,6 +154,9 @@ final class Bucket(plan: Plan) {
     }
   }
 
+  /** For a snapshot: the last moment of which all events are read. */
+  def complete: Long = if (released == Long.MinValue) released else released - 1
+
   /** For a snapshot. */
   def recentEvents: Vector[Event] = recent.fold(Vector.empty[Event])(_.toVector)
 
@@ -164,7 +166,7 @@ final class Bucket(plan: Plan) {
     */
   private def dropIdle(out: BucketOutput): Unit = {
     val passed =
-      if (plan.window.ofTime && watermarked.isDefined && released != Long.MinValue) recognizer.bound(released)
+      if (plan.window.ofTime && watermarked.isDefined && released != Long.MinValue) recognizer.lastsFrom(released)
       else Long.MinValue
     val now = if (watermarked.isDefined) released else latest
     val idle = plan.stream.idle.fold(Long.MinValue)(n => if (now < Long.MinValue + n) Long.MinValue else now - n)
@@ -183,9 +185,7 @@ final class Bucket(plan: Plan) {
     }
   }
 
-  /** The time at which the bucket must be visited even if no event comes: when the first held event can be read, the
-    * first deadline is over, or the first key can be dropped.
-    */
+  /** When the first held event can be read, the first deadline is over, or the first key can be dropped. */
   def wakeAt: Option[Long] =
     if (watermarked.isEmpty) None
     else if (!held.isEmpty || deadlines.first != Long.MaxValue)
@@ -193,18 +193,18 @@ final class Bucket(plan: Plan) {
     else if (keys.isEmpty) None
     else {
       val last = keys.values().iterator().next().ties.lastTime
-      val passed = if (plan.window.endsInTime) Some(plan.window.clock.after(last, plan.window.size)) else None
+      val passed = if (plan.window.endsInTime) Some(plan.window.clock.after(last, plan.window.lastsFor)) else None
       val idle = plan.stream.idle.map(n => if (last > Long.MaxValue - n - 1) Long.MaxValue else last + n + 1)
       (passed ++ idle).minOption
     }
 
   def isEmpty: Boolean = keys.isEmpty && held.isEmpty && recent.forall(_.isEmpty)
 
-  /** About what it takes in memory, as of the last piece. */
   def bytes: Long = 1024L + sizes.bytes + heldBytes + recent.fold(0L)(_.bytes)
 
-  /** Its sizes, as of the last piece. Does not walk over the keys. */
+  /** Does not walk over the keys. */
   def measure(counts: Counts): Unit = {
+    counts.held += held.size
     counts.keys += keys.size
     counts.nodes += sizes.nodes
     counts.pending += sizes.pending
@@ -214,10 +214,16 @@ final class Bucket(plan: Plan) {
 
   // State
 
-  /** A piece with what changed since the last one; or, with `true`, a full piece with everything, once the pieces since
-    * the last full one are more than twice its size.
-    */
+  /** A full piece comes once the pieces since the last full one are more than twice its size. */
   def save(): (Array[Byte], Boolean) = {
+    val full = head == LogHead.Empty || laterBytes > 2 * fullBytes + Bucket.SmallLog
+    (save(full, null), full)
+  }
+
+  /** @param arrays
+    *   where the payloads of events go, if other buckets have them too
+    */
+  def save(full: Boolean, arrays: SharedArrays): Array[Byte] = {
     sizes.largest = 0
     changed.filterInPlace(!_.gone)
     changed.foreach { r =>
@@ -226,8 +232,7 @@ final class Bucket(plan: Plan) {
       sizes.largest = math.max(sizes.largest, r.substream.eventsKept.toLong)
       sizes.update(r.size, r.substream)
     }
-    val full = head == LogHead.Empty || laterBytes > 2 * fullBytes + Bucket.SmallLog
-    val piece = Frame.write { out =>
+    val piece = Frame.write(arrays) { out =>
       out.byte(if (full) 1 else 0)
       out.long(latest)
       out.long(released)
@@ -236,18 +241,18 @@ final class Bucket(plan: Plan) {
       out.int(events.length)
       events.foreach(_.write(out))
       recent.foreach(_.save(out, full))
-      out.array(if (full) partitions.save() else partitions.saveChanges(changed.iterator.map(_.key)))
+      out.array(if (full) partitions.save(arrays) else partitions.saveChanges(changed.iterator.map(_.key), arrays))
     }
     newlyHeld.clear()
     changed.clear()
     if (full) { fullBytes = piece.length.toLong; laterBytes = 0 }
     else laterBytes += piece.length
-    (piece, full)
+    piece
   }
 
-  private def restore(pieces: Vector[Array[Byte]]): Unit = {
-    val engine = pieces.map { bytes =>
-      val in = Frame.read(bytes)
+  private def restore(pieces: Vector[(Array[Byte], SharedArrays)]): Unit = {
+    val engine = pieces.map { case (bytes, arrays) =>
+      val in = Frame.read(bytes, arrays)
       val full = in.byte() == 1
       if (full) { held.clear(); heldBytes = 0; fullBytes = bytes.length.toLong; laterBytes = 0 }
       else laterBytes += bytes.length
@@ -257,11 +262,11 @@ final class Bucket(plan: Plan) {
       (0 until in.int()).foreach(_ => hold(Event.read(in)))
       while (!held.isEmpty && held.first.time < released) letGo(): Unit
       recent.foreach(_.restore(in, full))
-      in.array()
+      in.array() -> arrays
     }
-    partitions = Partitions.load(recognizer.evaluator, engine)
-    val readers = mutable.ArrayBuffer.empty[Bucket.Reader]
-    partitions.foreach((key, s) => readers += new Bucket.Reader(key, s))
+    partitions = Partitions.loadShared(recognizer.evaluator, engine)
+    val readers = mutable.ArrayBuffer.empty[KeyReader]
+    partitions.foreach((key, s) => readers += new KeyReader(key, s, view))
     readers.sortBy(_.ties.lastTime).foreach { r =>
       keys.put(new Bytes(r.key), r)
       sizes.update(r.size, r.substream)
@@ -273,21 +278,18 @@ final class Bucket(plan: Plan) {
 object Bucket {
 
   /** The bucket that a log describes. */
-  def load(plan: Plan, pieces: Vector[Array[Byte]], head: LogHead): Bucket = {
-    val bucket = new Bucket(plan)
+  def load(plan: Plan, pieces: Vector[Array[Byte]], head: LogHead): Bucket =
+    load(new Bucket(plan), pieces.map(_ -> null), head)
+
+  /** @param pieces
+    *   each with the arrays that it shares with the pieces of other buckets
+    */
+  private[sparkcer] def load(bucket: Bucket, pieces: Vector[(Array[Byte], SharedArrays)], head: LogHead): Bucket = {
     bucket.restore(pieces)
     bucket.head = head
     bucket
   }
 
   /** A log whose later pieces have fewer bytes is not replaced. */
-  private val SmallLog = 65536L
-
-  /** The substream of a key. */
-  final private class Reader(val key: Array[Byte], val substream: Substream) extends Deadlines.Waiting {
-    val ties: Ties = Ties.load(substream.attachment)
-    var unsaved = false
-    var gone = false
-    val size = new KeySizes.One
-  }
+  private[sparkcer] val SmallLog = 65536L
 }

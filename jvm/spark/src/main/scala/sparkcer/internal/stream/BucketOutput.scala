@@ -19,6 +19,8 @@ final case class StreamOutput(row: Array[Byte], end: Timestamp, late: Array[Byte
   * @param input
   *   all events: `dropped` could not be part of a match, `nullKeys` and `nullTimes` have no key or time, and `events`
   *   were read
+  * @param rules
+  *   of a set: the rules that did something
   */
 final case class Counts(
     var input: Long = 0,
@@ -35,11 +37,22 @@ final case class Counts(
     var keys: Long = 0,
     var nodes: Long = 0,
     var largest: Long = 0,
-    var bytes: Long = 0
+    var bytes: Long = 0,
+    var rules: Seq[RuleCounts] = Nil
+)
+
+/** What one rule of a set did in a bucket in one micro-batch, and the size of its state after it. */
+final case class RuleCounts(
+    rule: String,
+    var events: Long = 0,
+    var matches: Long = 0,
+    var nodes: Long = 0,
+    var bytes: Long = 0,
+    var nanos: Long = 0
 )
 
 /** Collects the output of a bucket. */
-final class BucketOutput(lateRows: Boolean, eventTime: Boolean) {
+class BucketOutput(lateRows: Boolean, eventTime: Boolean) {
   val counts = Counts()
   private val rows = mutable.ArrayBuffer.empty[StreamOutput]
 

@@ -26,7 +26,7 @@ import org.apache.spark.sql.streaming.StreamingQueryListener
 class EngineCache(idleMillis: Long, nanos: () => Long = () => System.nanoTime()) {
   import EngineCache.Key
 
-  final private class Entry(val bucket: Bucket, val bytes: Long) {
+  final private class Entry(val bucket: LiveBucket[_], val bytes: Long) {
     val since: Long = nanos()
   }
 
@@ -35,14 +35,14 @@ class EngineCache(idleMillis: Long, nanos: () => Long = () => System.nanoTime())
   private var total = 0L
 
   /** Takes the bucket out, if it is here and its log ends with `head`. */
-  def take(key: Key, head: LogHead): Option[Bucket] = synchronized {
+  def take(key: Key, head: LogHead): Option[LiveBucket[_]] = synchronized {
     remove(key).map(_.bucket).filter(fits(_, head))
   }
 
-  protected def fits(bucket: Bucket, head: LogHead): Boolean = bucket.head == head
+  protected def fits(bucket: LiveBucket[_], head: LogHead): Boolean = bucket.head == head
 
   /** Puts a bucket in after its changes were written. The buckets used longest ago make room for it. */
-  def put(key: Key, bucket: Bucket, limit: Long): Unit = synchronized {
+  def put(key: Key, bucket: LiveBucket[_], limit: Long): Unit = synchronized {
     remove(key): Unit
     val entry = new Entry(bucket, bucket.bytes)
     entries(key) = entry

@@ -1,8 +1,13 @@
 package sparkcer.internal.stream
 
+import java.util.UUID
+
+import scala.collection.mutable
+import scala.reflect.ClassTag
+
 import org.apache.spark.sql.streaming._
 
-import sparkcer.internal.bind.Plan
+import sparkcer.internal.bind.{Plan, PlannedStream}
 import sparkcer.internal.prepare.Event
 
 /** Evaluates the events of a bucket, and sets timers for those that wait.
@@ -15,22 +20,43 @@ import sparkcer.internal.prepare.Event
   * @param cacheBytes
   *   see [[EngineCache.limit]]
   */
-class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
-    extends StatefulProcessor[Int, Event, StreamOutput] {
+abstract class BucketProcessor[E: ClassTag, B <: LiveBucket[E]](
+    stream: PlannedStream,
+    oneTask: Boolean,
+    cacheBytes: Option[Long]
+) extends StatefulProcessor[Int, E, StreamOutput] {
   @transient private var log: BucketLog = _
+
+  /** The buckets that were worked on in this micro-batch. Spark has a new processor for each task. */
+  @transient private var visited: mutable.Set[Int] = _
+
+  /** What a log is written for that begins now. */
+  protected def about(buckets: Int): LogAbout
+
+  /** The bucket that a log describes. */
+  protected def load(pieces: Vector[Array[Byte]], head: LogHead): B
+
+  /** The numbers of a [[sparkcer.internal.prepare.Tally]], or null for an event. None at all visit a bucket that has
+    * something to drop, perhaps.
+    */
+  protected def tallyOf(row: E): Array[Long]
 
   protected def cache: EngineCache = EngineCache.here
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
     val buckets = if (oneTask) 1 else BucketOf.current().length
-    log = new BucketLog(getHandle, LogAbout.of(plan, buckets), plan.stream.state.first)
+    log = new BucketLog(getHandle, about(buckets), stream.state.first)
+    visited = mutable.Set.empty
   }
 
-  override def handleInputRows(bucket: Int, rows: Iterator[Event], timers: TimerValues): Iterator[StreamOutput] = {
-    val (events, tallies) = rows.toArray.partition(_.tally == null)
+  override def handleInputRows(bucket: Int, rows: Iterator[E], timers: TimerValues): Iterator[StreamOutput] = {
+    val (events, tallies) = rows.toArray.partition(tallyOf(_) == null)
     val out = newOutput
-    tallies.foreach(t => out.tally(t.tally))
-    if (events.nonEmpty) work(bucket, out, timers, None)(_.read(events, watermark(timers), out)) else log.begin()
+    val (numbers, visits) = tallies.map(tallyOf).partition(_.nonEmpty)
+    numbers.foreach(out.tally)
+    if (events.nonEmpty || visits.nonEmpty && log.open() != LogHead.Empty)
+      work(bucket, out, timers, None)(_.read(events, watermark(timers), out))
+    else if (numbers.nonEmpty) log.begin()
     out.result()
   }
 
@@ -39,31 +65,40 @@ class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
       timers: TimerValues,
       expired: ExpiredTimerInfo
   ): Iterator[StreamOutput] = {
-    val time = expired.getExpiryTimeInMs()
-    // Of two timers that fire in the same micro-batch, the later one does the work.
-    if (getHandle.listTimers().exists(t => time < t && t < timers.getCurrentWatermarkInMs())) Iterator.empty
+    // The watermark is the same for all of the micro-batch: there is nothing more to do, nor to count once more.
+    if (visited(bucket)) Iterator.empty
     else {
       val out = newOutput
-      work(bucket, out, timers, Some(time))(_.advance(watermark(timers), out))
+      work(bucket, out, timers, Some(expired.getExpiryTimeInMs()))(_.advance(watermark(timers), out))
       out.result()
     }
   }
 
-  private def watermarked = plan.stream.watermark.isDefined
+  private def watermarked = stream.watermark.isDefined
 
-  private def newOutput = new BucketOutput(plan.stream.lateRows, watermarked)
+  private def newOutput = new BucketOutput(stream.lateRows, watermarked)
 
   /** The time before which everything is past, in microseconds. */
   private def watermark(timers: TimerValues): Long =
     if (watermarked) Processor.toMicros(timers.getCurrentWatermarkInMs()) else Long.MinValue
 
+  /** On Spark Connect, the function of `foreachBatch` runs in a session of its own, whose tasks do not know the number
+    * of the micro-batch; Spark fails to parse it. Engines of another stream are not taken for ours even then, see
+    * [[EngineCache]].
+    */
+  private def run: UUID =
+    try getHandle.getQueryInfo().getRunId
+    catch { case _: NumberFormatException => Processor.UnknownRun }
+
   private def work(bucket: Int, out: BucketOutput, timers: TimerValues, expired: Option[Long])(
-      action: Bucket => Unit
+      action: B => Unit
   ): Unit = {
-    val key = EngineCache.Key(getHandle.getQueryInfo().getRunId, plan.stream.operator, bucket)
+    val key = EngineCache.Key(run, stream.operator, bucket)
     val head = log.open()
-    val live = cache.take(key, head).getOrElse(Bucket.load(plan, log.read(), head))
+    // An operator has buckets of one kind only.
+    val live = cache.take(key, head).fold(load(log.read(), head))(_.asInstanceOf[B])
     action(live)
+    visited += bucket
     out.counts.buckets += 1
     if (live.isEmpty && !watermarked) {
       log.clear()
@@ -97,10 +132,20 @@ class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
   }
 }
 
+/** Of a query by itself. */
+class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
+    extends BucketProcessor[Event, Bucket](plan.stream, oneTask, cacheBytes) {
+  protected def about(buckets: Int): LogAbout = LogAbout.of(plan, buckets)
+  protected def load(pieces: Vector[Array[Byte]], head: LogHead): Bucket = Bucket.load(plan, pieces, head)
+  protected def tallyOf(row: Event): Array[Long] = row.tally
+}
+
 private[sparkcer] object Processor {
 
   /** The bucket that exists whatever the number of buckets, see [[BucketOf.ids]]. */
   val First = 0
+
+  val UnknownRun = new UUID(0, 0)
 
   /** The time before which everything is past, in microseconds, for a watermark of Spark in milliseconds: an event at
     * the watermark is past. Spark's watermark starts at 0, so events before 1970 are late.

@@ -5,12 +5,13 @@ import scala.collection.mutable
 import sparkcer.engine.state.{WireReader, WireWriter}
 import sparkcer.internal.prepare.Event
 
-/** What a [[Snapshot]] needs: the events of the last two windows that were read, in order.
+/** What a [[Snapshot]] needs: the events of the last two windows that were read, in order, and those before them that
+  * must not have come before a match.
   *
-  * @param bound
-  *   the earliest start of a match that ends at a time
+  * @param needed
+  *   the time of the first event that is needed, by the time of the last one
   */
-final private[stream] class RecentEvents(bound: Long => Long) {
+final private[stream] class RecentEvents(needed: Long => Long) {
   private val events = mutable.ArrayDeque.empty[Event]
 
   /** Those that the last piece does not have. */
@@ -34,9 +35,9 @@ final private[stream] class RecentEvents(bound: Long => Long) {
     lastTime = math.max(lastTime, e.time)
   }
 
-  /** Forgets the events before the last two windows. */
+  /** Forgets the events that are not needed any more. */
   def expire(): Unit = if (events.nonEmpty) {
-    val from = bound(bound(lastTime))
+    val from = needed(lastTime)
     while (events.head.time < from) bytes -= Event.bytes(events.removeHead())
   }
 

@@ -19,9 +19,9 @@ import sparkcer.engine.ceql.Consume
   *
   * A snapshot finds them again in the events of the last two windows: a match that ended in the last window started in
   * one of them. So it costs as much as a batch over two windows, and a stream with `snapshots` keeps these events
-  * beside its partial matches. The paper on CEP and dynamic query evaluation (Ugarte, Vansummeren; Section 5) explains
-  * why: no state is known that both has constant update time and can list all matches of the window with constant
-  * delay.
+  * beside its partial matches. (Where a query begins with `NO … FOR`, also those that long before them.) The paper on
+  * CEP and dynamic query evaluation (Ugarte, Vansummeren; Section 5) explains why: no state is known that both has
+  * constant update time and can list all matches of the window with constant delay.
   */
 object Snapshot {
 
@@ -40,12 +40,15 @@ object Snapshot {
     val past = if (at.isDefined) df.where(time <= now) else df
     // What was consumed before, and which matches LIMIT picks, can depend on all events.
     val dependent = b.program.query.consumeBy != Consume.None || b.program.query.limit.isDefined
-    val events = if (dependent) past else past.where(time >= back(back(now)))
-    Cer(events, query, options).where(AsLong.of(col("end")) >= back(now))
+    val events = if (dependent) past else past.where(time >= reached(b)(back(back(now))))
+    // All events are known, those after the snapshot too. So what is decided at that time is known.
+    val until = b.waiting.until.map(u => at.fold(u)(_ => Columns.resolve(df, least(now, Columns.column(u)))))
+    Cer.batch(events, query, options, until).where(AsLong.of(col("end")) >= back(now))
   }
 
   /** Of a stream that runs with `snapshots`, as of its last micro-batch. The last window ends with the latest event
-    * that was read, which with a watermark is one that no other can come before; or at a later time.
+    * that was read, which with a watermark is one that no other can come before; or at a later time. It has the matches
+    * that the stream has returned: what waits for a deadline is not decided.
     *
     * @param df
     *   the stream's events, for their columns
@@ -72,11 +75,17 @@ object Snapshot {
 
   /** The start of the window that ends at a time. */
   private def window(b: Binding): Column => Column = {
-    if (b.waiting.length.isDefined) throw new CerException("CER_SNAPSHOT.NO_AT_END")
     if (b.windowSize.isEmpty || b.windowColumn != b.time)
       throw new CerException("CER_SNAPSHOT.NO_WINDOW")
-    time => Columns.column(Earliest(Columns.expression(time), b.windowClock, b.windowSize.get))
+    earlier(b, b.windowSize.get)
   }
+
+  /** The time of the first event that matters for a match that starts at a time. */
+  private def reached(b: Binding): Column => Column =
+    b.lookingBack.lengths.maxOption.fold(identity[Column] _)(earlier(b, _))
+
+  private def earlier(b: Binding, size: BigDecimal): Column => Column =
+    time => Columns.column(Earliest(Columns.expression(time), b.windowClock, size))
 
   /** The logs of all buckets after the last micro-batch. */
   private def pieces(df: DataFrame, checkpoint: String): Dataset[Piece] = {
@@ -129,7 +138,8 @@ object Snapshot {
     val bucket = Bucket.load(plan, log.sortBy(_.number).map(_.bytes), LogHead.Empty)
     val events = bucket.recentEvents
     val byKey = events.sortBy(e => ByteBuffer.wrap(e.key)) // stable: in order inside each key
-    val matches = new Batch(plan, Spread.ByKey(inTime = false))(byKey.iterator)
+    val until = if (plan.window.waits.isEmpty) Long.MaxValue else bucket.complete
+    val matches = new Batch(plan, Spread.ByKey(inTime = false), until = until)(byKey.iterator)
     matches.map(r => Found(r.copy().getBytes, Long.MinValue)) ++ events.map(_.time).maxOption.map(Found(null, _))
   }
 

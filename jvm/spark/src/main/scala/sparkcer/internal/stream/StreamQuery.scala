@@ -4,12 +4,12 @@ import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoder, Encoders, Spar
 import org.apache.spark.sql.catalyst.expressions.KnownNotNull
 import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans, Sessions}
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
+import org.apache.spark.sql.streaming.{OutputMode, StatefulProcessor, TimeMode}
 import org.apache.spark.sql.types.{ArrayType, LongType, MetadataBuilder}
 
 import sparkcer.engine.ceql.Consume
 import sparkcer.internal.batch.Planning
-import sparkcer.internal.bind.{Binding, Plan}
+import sparkcer.internal.bind.{Binding, Plan, PlannedStream}
 import sparkcer.internal.prepare.{Event, EventLayout, Prepare, Tally}
 
 /** A query over a stream, on `transformWithState`.
@@ -62,19 +62,41 @@ object StreamQuery {
       oneTask: Boolean,
       spark: SparkSession
   ): DataFrame = {
+    val processor = new Processor(plan, oneTask, cacheBytes(spark))
+    run(events, processor, plan.stream, oneTask, spark)(Encoders.product[Event])
+  }
+
+  private[sparkcer] def cacheBytes(spark: SparkSession): Option[Long] = spark.conf.getOption(CacheBytes).map(_.toLong)
+
+  /** Events have a column `key`, which decides which bucket they go to.
+    *
+    * @param tallied
+    *   the bucket of a row that is no event
+    * @param more
+    *   metrics besides those that all streams have
+    */
+  private[sparkcer] def run[E](
+      events: Dataset[E],
+      processor: StatefulProcessor[Int, E, StreamOutput],
+      stream: PlannedStream,
+      oneTask: Boolean,
+      spark: SparkSession,
+      tallied: Column = lit(Processor.First),
+      more: Seq[Column] = Nil
+  )(implicit event: Encoder[E]): DataFrame = {
     checkStore(spark)
-    implicit val event: Encoder[Event] = Encoders.product[Event]
     implicit val ints: Encoder[Int] = Encoders.scalaInt
     implicit val output: Encoder[StreamOutput] = Encoders.product[StreamOutput]
-    val processor = new Processor(plan, oneTask, spark.conf.getOption(CacheBytes).map(_.toLong))
     Sessions.listen(spark, EngineCache.Ended)
     val ofKey = Columns.column(BucketOf(Columns.expression(hash(col("key")))))
-    val first = lit(Processor.First)
     val grouped = events
-      .withColumn("bucket", if (oneTask) first else when(col(Tally.Column).isNotNull, first).otherwise(ofKey))
+      .withColumn(
+        "bucket",
+        if (oneTask) lit(Processor.First) else when(col(Tally.Column).isNotNull, tallied).otherwise(ofKey)
+      )
       .groupBy("bucket") // groupByKey with a function would also make an object of every event before the shuffle
-      .as[Int, Event]
-    val rows = plan.stream.watermark match {
+      .as[Int, E]
+    val rows = stream.watermark match {
       case None    => grouped.transformWithState(processor, TimeMode.None(), OutputMode.Append())
       case Some(w) =>
         if (w.chained) grouped.transformWithState(processor, TimeMode.EventTime(), OutputMode.Append())
@@ -82,9 +104,9 @@ object StreamQuery {
     }
     rows
       .toDF()
-      .observe(plan.stream.metrics, measures.head, measures.tail: _*)
+      .observe(stream.metrics, measures.head, measures.tail ++ more: _*)
       .where("counts IS NULL")
-      .select(col("row"), endOf(plan), col("late"))
+      .select(col("row"), endOf(stream), col("late"))
   }
 
   /** The end of a match, with the watermark. For events from a source, Spark sets the watermark itself, and fails the
@@ -92,9 +114,9 @@ object StreamQuery {
     * must not fail for that: only Spark knows when that operator sent its rows. As in a batch, only the rows of late
     * events have no end.
     */
-  private def endOf(plan: Plan): Column = plan.stream.watermark.fold(col("end")) { w =>
+  private def endOf(stream: PlannedStream): Column = stream.watermark.fold(col("end")) { w =>
     val watermark = new MetadataBuilder().putLong(Binding.WatermarkDelay, w.delay / 1000).build()
-    val end = if (plan.stream.lateRows) col("end") else Columns.column(KnownNotNull(Columns.expression(col("end"))))
+    val end = if (stream.lateRows) col("end") else Columns.column(KnownNotNull(Columns.expression(col("end"))))
     end.as("end", watermark)
   }
 

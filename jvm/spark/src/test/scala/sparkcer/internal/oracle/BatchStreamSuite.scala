@@ -87,7 +87,7 @@ class BatchStreamSuite extends SparkSuite {
 }
 
 object BatchStreamSuite {
-  private type Event = (String, Timestamp, Int, String, Int)
+  private[oracle] type Event = (String, Timestamp, Int, String, Int)
 
   /** Seconds. */
   private val Delay = 6
@@ -100,7 +100,7 @@ object BatchStreamSuite {
   private def pick[A](rng: Random)(choices: A*): A = choices(rng.nextInt(choices.length))
 
   /** Times differ. */
-  private def event(rng: Random, i: Int): Event =
+  private[oracle] def event(rng: Random, i: Int): Event =
     (
       pick(rng)("A", "A", "B", "B", "C", "X"),
       at(i * 700L + rng.nextInt(700)),
@@ -109,7 +109,7 @@ object BatchStreamSuite {
       rng.nextInt(3)
     )
 
-  private def query(rng: Random): String = {
+  private[oracle] def query(rng: Random): String = {
     val (pattern, variable, tests) = pick(rng)(
       (
         "(A AS x ; B AS y)",
@@ -178,6 +178,11 @@ object BatchStreamSuite {
         "xs",
         Seq(" FILTER xs[p >= PREV.p]", " PART-BY [p]")
       ),
+      (
+        "NO C FOR 3 seconds ; (A AS x ; B AS y)",
+        "y",
+        Seq(" FILTER x.p = y.p", " FILTER x.key != y.key")
+      ),
       ("(A AS x ALL B AS y)", "y", Seq(" PART-BY [p]", " FILTER x.key = y.key", " FILTER x.p < y.p"))
     )
     val compares = rng.nextBoolean()
@@ -191,7 +196,10 @@ object BatchStreamSuite {
     val partition = pick(rng)("", " PARTITION BY [key]", " PARTITION BY [key, p]")
     val inTime = Seq(" WITHIN 8 seconds", " WITHIN 4 seconds")
     val window =
-      pick(rng)((if (pattern.contains("FOR")) inTime else inTime ++ Seq(" WITHIN 6 EVENTS", " WITHIN 9 [id]")): _*)
+      pick(rng)(
+        (if (pattern.contains("; NO") && pattern.contains("FOR")) inTime
+         else inTime ++ Seq(" WITHIN 6 EVENTS", " WITHIN 9 [id]")): _*
+      )
     val consume = pick(rng)("", "", " CONSUME BY PARTITION", " CONSUME BY ANY")
     val limit = if (list == "COUNT(*)") "" else pick(rng)("", "", " LIMIT 2")
     val having =

@@ -43,6 +43,11 @@ class SnapshotSuite extends SparkSuite {
     "SELECT * FROM E WHERE (R AS r : S AS s : T AS t) WITHIN 12 seconds",
     s"SELECT COUNT(*) $rst WITHIN 12 seconds"
   )
+  private val absent = Seq(
+    "SELECT * FROM E WHERE R AS r ; NO S FOR 4 seconds PARTITION BY [k] WITHIN 12 seconds",
+    "SELECT * FROM E WHERE NO S FOR 5 seconds ; (R AS r ; T AS t) PARTITION BY [k] WITHIN 12 seconds",
+    "SELECT * FROM E WHERE (R AS r ; NO S FOR 4 seconds) OR (R AS a : S AS b) PARTITION BY [k] WITHIN 12 seconds"
+  )
 
   /** By definition, with the end of the window included on both sides. */
   private def ended(query: String, events: DataFrame, at: Timestamp): Seq[String] = rows(
@@ -53,7 +58,7 @@ class SnapshotSuite extends SparkSuite {
   )
 
   test("of a batch, by default at its last event, or at a time") {
-    for (query <- queries :+ s"${queries.head} LIMIT 1" :+ s"${queries.head} CONSUME BY PARTITION") {
+    for (query <- queries ++ absent :+ s"${queries.head} LIMIT 1" :+ s"${queries.head} CONSUME BY PARTITION") {
       val last = ended(query, all, events.last._1)
       assertEquals(rows(all.cerSnapshot(query, time = "ts")), last, query)
       assert(last.nonEmpty, query)
@@ -86,6 +91,39 @@ class SnapshotSuite extends SparkSuite {
           val read = if (watermark) come.filter(_._1.getTime < come.map(_._1.getTime).max - 5000) else come
           val found = rows(stream.cerSnapshot(query, time = "ts", checkpoint = checkpoint))
           assertEquals(found, ended(query, columns(read.toDF()), read.last._1), s"$query, watermark $watermark, $i")
+          total += found.length
+        }
+      finally running.stop()
+      assert(total > 3, query)
+    }
+  }
+
+  test("of a stream whose matches wait or look back, from its checkpoint") {
+    for (query <- absent) {
+      val checkpoint = Files.createTempDirectory("cer").toString
+      val input = MemoryStream[E]
+      val stream = columns(input.toDF()).withWatermark("ts", "5 seconds")
+      val running = stream
+        .cer(query, snapshots = true)
+        .writeStream
+        .format("noop")
+        .option("checkpointLocation", checkpoint)
+        .start()
+      var total = 0
+      try
+        events.grouped(75).foreach { part =>
+          input.addData(part: _*)
+          running.processAllAvailable()
+          val come = events.filter(_._1.getTime <= part.last._1.getTime)
+          // What is older than the newest event by more than the delay is read, and decided.
+          val complete = come.map(_._1.getTime).max - 5000
+          val read = come.filter(_._1.getTime < complete)
+          val until = if (query.contains("; NO")) new Timestamp(complete - 1).toString else null
+          val ended = columns(read.toDF())
+            .cer(query, time = "ts", until = until)
+            .where($"end" >= new Timestamp(read.last._1.getTime - 12000))
+          val found = rows(stream.cerSnapshot(query, checkpoint = checkpoint))
+          assertEquals(found, rows(ended), query)
           total += found.length
         }
       finally running.stop()

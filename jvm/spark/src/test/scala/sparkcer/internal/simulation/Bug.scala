@@ -1,6 +1,6 @@
 package sparkcer.internal.simulation
 
-import sparkcer.internal.stream.{Bucket, BucketLog, EngineCache, LogHead}
+import sparkcer.internal.stream.{BucketLog, EngineCache, LiveBucket, LogHead}
 
 /** A bug to be found: something that the state store or the cache of engines does wrong now and then, as it would be if
   * the code that uses it forgot a step.
@@ -25,7 +25,7 @@ sealed abstract class Bug {
     if (!takesStaleEngine) new EngineCache(idleMillis = 1000, nanos)
     else
       new EngineCache(idleMillis = 1000, nanos) {
-        override protected def fits(bucket: Bucket, head: LogHead): Boolean = true
+        override protected def fits(bucket: LiveBucket[_], head: LogHead): Boolean = true
       }
 }
 

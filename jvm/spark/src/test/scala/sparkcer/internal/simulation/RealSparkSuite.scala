@@ -38,7 +38,7 @@ class RealSparkSuite extends SparkSuite {
 
   private def check(seed: Long): Unit = {
     val schedule = calmed(Schedule(seed))
-    val simulated = new SimulatedSpark(schedule)
+    val simulated = new SimulatedQuery(schedule)
     simulated()
     val real = new RealSpark(schedule)
     def same[A](found: A, expected: A, what: String): Unit =
@@ -74,7 +74,8 @@ class RealSparkSuite extends SparkSuite {
     def apply(): Unit = {
       val rng = new Random(schedule.seed)
       schedule.microBatches.foreach { case (events, _, _) =>
-        if (rng.nextInt(4) == 0) { stop(); running = start() }
+        // Spark saves the smallest watermark of several inputs only. After a restart it stands until each has events again.
+        if (rng.nextInt(4) == 0 && schedule.inputs == 1) { stop(); running = start() }
         step(deliveries(events))
       }
       if (schedule.watermarked)
@@ -94,7 +95,8 @@ class RealSparkSuite extends SparkSuite {
         val at = world.timeOf(i).map(DateTimeUtils.toJavaTimestamp).orNull
         Delivery(schedule.inputOf(i), at, e.toOption.orNull)
       }
-      if (events.isEmpty) all else all :+ Delivery(0, null, SimulatedSpark.tally(picked.map(_._2)))
+      if (events.isEmpty) all
+      else all :+ Delivery(0, null, SimulatedQuery.tally(SimulatedSpark.counted(picked.map(_._2))))
     }
 
     private def start(): StreamingQuery = {

@@ -7,7 +7,7 @@ import org.scalacheck.rng.Seed
 
 import sparkcer.engine.ceql.{Consume, Quantity, Query, SelectList}
 import sparkcer.engine.evaluate.Program
-import sparkcer.engine.testkit.{Absences, Case, Endings, Generators, Simpler}
+import sparkcer.engine.testkit.{Absences, Beginnings, Case, Endings, Generators, Simpler}
 import sparkcer.internal.bind.Watermark
 
 /** A query, its events, and all that happens to them on the way through a stream. Everything follows from the seed; to
@@ -19,12 +19,15 @@ import sparkcer.internal.bind.Watermark
   *   micro-batches that are left out, so that their events come with the next one
   * @param calm
   *   micro-batches in which nothing fails
+  * @param ofRules
+  *   whether the query is a rule of a set, see [[SimulatedRules]]
   */
 final case class Schedule(
     seed: Long,
     without: Set[Int] = Set.empty,
     merged: Set[Int] = Set.empty,
-    calm: Set[Int] = Set.empty
+    calm: Set[Int] = Set.empty,
+    ofRules: Boolean = false
 ) {
   private val rng = new Random(seed)
 
@@ -33,23 +36,31 @@ final case class Schedule(
   /** Milliseconds, for each input. */
   private val delays: Vector[Long] = Vector.fill(if (rng.nextInt(4) == 0) 2 else 1)(1000L * (1 + rng.nextInt(3)))
 
-  val watermarked: Boolean = rng.nextInt(5) != 0 || Schedule.waits(c)
+  val watermarked: Boolean = rng.nextInt(5) != 0 || Schedule.waits(c) || ofRules
   val chained: Boolean = watermarked && delays.length == 1 && rng.nextInt(5) == 0
 
   val world: World = new World(
     c,
     rng,
     if (watermarked) Some(Watermark(delays.max * 1000, delays.length, chained)) else None,
-    idle = rng.nextInt(4) == 0,
-    snapshots = rng.nextInt(3) == 0
+    idle = rng.nextInt(4) == 0 && !ofRules,
+    snapshots = rng.nextInt(3) == 0 && !ofRules,
+    ofRules
   )
+
+  /** Another rule over the same events. */
+  def rule(number: Int): World = {
+    val other = Schedule.cases.pureApply(Gen.Parameters.default.withSize(20), Seed(seed + (number.toLong << 40)))
+    val own = Case(other.query, c.events)
+    new World(own, rng, world.plan.stream.watermark, ofRules = true, like = Some(world))
+  }
 
   def inputs: Int = delays.length
   def delayOf(input: Int): Long = delays(input)
   def inputOf(event: Int): Int = Math.floorMod(Schedule.mixed(seed, event), inputs)
 
   /** How many buckets there are. */
-  val buckets: Int = if (world.oneTask) 1 else 1 + rng.nextInt(3)
+  val buckets: Int = if (world.oneTask && !ofRules) 1 else 1 + rng.nextInt(3)
 
   /** Whether no events arrive before the watermark has moved, so that there is a micro-batch without any. */
   val waits: Boolean = rng.nextBoolean()
@@ -144,7 +155,8 @@ object Schedule {
       1 -> Generators.comparing,
       3 -> Generators.repeating,
       3 -> absent,
-      5 -> Endings.query
+      5 -> Endings.query,
+      3 -> Beginnings.query
     )
     count <- Gen.frequency(5 -> false, 1 -> true)
     limit <- Gen.frequency(6 -> None, 1 -> Gen.choose(1, 3).map(n => Some(Quantity.Number(BigDecimal(n)))))
@@ -159,7 +171,7 @@ object Schedule {
   private def absent: Gen[Query] = Absences.query.retryUntil(q => Case(q, Vector.empty).program.isDefined, 100)
 
   /** Do matches of the query wait for a deadline? */
-  private def waits(c: Case): Boolean = Program.compile(c.query).waits.isDefined
+  private def waits(c: Case): Boolean = Program.compile(c.query).waits.nonEmpty
 
   private def mixed(seed: Long, i: Int): Int = new Random(seed ^ (i.toLong << 32) ^ i).nextInt()
 

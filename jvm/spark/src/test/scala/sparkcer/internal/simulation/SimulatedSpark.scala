@@ -12,16 +12,14 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{ExpiredTimerInfo, OutputMode, TimeMode, TimerValues}
 import org.apache.spark.sql.types.BinaryType
 
-import sparkcer.internal.prepare.{Event, Payload}
-import sparkcer.internal.stream.{Bucket, BucketLog, BucketOf, EngineCache, LogHead, Piece, Processor, Snapshot}
-import sparkcer.internal.stream.StreamOutput
+import sparkcer.internal.stream.{BucketLog, BucketOf, BucketProcessor, EngineCache, LiveBucket, Processor, StreamOutput}
 
 /** What a schedule did wrong. */
 final class Wrong(what: String) extends RuntimeException(what)
 
 /** A stream in one thread: the driver with its offsets, watermark and commits, executors with their caches of engines,
   * tasks that are killed, run twice or run long after they were thought dead. The code under test is that of a task:
-  * [[sparkcer.internal.stream.Processor]] and all that it uses.
+  * [[sparkcer.internal.stream.BucketProcessor]] and all that it uses.
   *
   * It goes by what Spark does, see TransformWithStateExec, TimerStateImpl and WatermarkTracker: state is committed by
   * version, and a task starts from the version of the micro-batch before; the watermark of a micro-batch comes from the
@@ -32,9 +30,37 @@ final class Wrong(what: String) extends RuntimeException(what)
   * @param crashAt
   *   each task is killed once, before this of the things that it does with the state store
   */
-final class SimulatedSpark(schedule: Schedule, bug: Bug = new Bug.None, crashAt: Option[Int] = None) {
+abstract class SimulatedSpark(schedule: Schedule, bug: Bug, crashAt: Option[Int]) {
+
+  /** A row before the shuffle: an event, perhaps for some of the rules, or what was counted. */
+  type Sent <: AnyRef
+
+  protected def newProcessor(executor: EngineCache): BucketProcessor[Sent, _ <: LiveBucket[Sent]]
+
+  /** Has one bucket all keys? */
+  protected def oneTask: Boolean
+
+  /** The rows of an event, or why there are none. Fresh copies: evaluation writes into payloads. */
+  protected def sent(event: Int): Either[World.LeftOut, Vector[Sent]]
+  protected def keyOf(row: Sent): Array[Byte]
+  protected def tally(numbers: Array[Long]): Sent
+
+  /** What the first micro-batch of a run has for a bucket besides. */
+  protected def visit(bucket: Int): Option[Sent]
+
+  /** Is it right that an event is late, in a micro-batch before which there were others? */
+  protected def mayBeLate(event: Int, latestBefore: Option[Long], deliveredBefore: Vector[Int]): Boolean
+
+  /** Is nothing left in the state of a bucket? */
+  protected def isEmpty(pieces: Vector[Array[Byte]]): Boolean
+
+  /** A run ends, and another one begins. */
+  protected def restarted(rng: Random): Unit = ()
+
+  /** After a micro-batch in which something may fail. */
+  protected def after(rng: Random): Unit = ()
+
   private val world = schedule.world
-  private val plan = world.plan
   private val ids = BucketOf.ids(schedule.buckets)
   private val partitions = schedule.buckets
   private val conf = new SQLConf
@@ -43,16 +69,20 @@ final class SimulatedSpark(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
   /** The clock of all executors, in nanoseconds. */
   private var clock = 0L
   private val executors = Array.fill(3)(bug.newCache(() => clock))
+
+  /** Had this run no micro-batch yet? */
+  private var begins = true
   private var run = UUID.nameUUIDFromBytes("0".getBytes)
   private var runs = 0
 
   /** Whether timers at the watermark fire, as in Spark 4.2 and later, or only those before it. */
   private var firesAtWatermark = true
 
-  private var committed: Vector[Version] = Vector.fill(partitions)(Version.Empty)
+  protected var committed: Vector[Version] = Vector.fill(partitions)(Version.Empty)
 
   /** The watermark of the micro-batch before and of this one, and for each input the largest time, in milliseconds. */
-  private var (before, now) = (0L, 0L)
+  private var before = 0L
+  protected var now = 0L
   private val latest = Array.fill(schedule.inputs)(Option.empty[Long])
 
   /** Behind another stateful operator: what it holds back. */
@@ -61,8 +91,7 @@ final class SimulatedSpark(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
   /** What came out of committed micro-batches. */
   val rows: mutable.ArrayBuffer[ByteBuffer] = mutable.ArrayBuffer.empty
   val late: mutable.ArrayBuffer[Int] = mutable.ArrayBuffer.empty
-  def lateRows: mutable.ArrayBuffer[ByteBuffer] =
-    late.flatMap(world.pick(_).toOption).map(e => ByteBuffer.wrap(shown(e)))
+  def lateRows: mutable.ArrayBuffer[ByteBuffer] = late.flatMap(world.shown(_))
 
   /** How many rows there were after each delivery of events. */
   val perStep: mutable.ArrayBuffer[Int] = mutable.ArrayBuffer.empty
@@ -72,10 +101,7 @@ final class SimulatedSpark(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
   /** How often what has happened. */
   val happened: mutable.Map[String, Int] = mutable.Map.empty[String, Int].withDefaultValue(0)
 
-  private val eventOf: Map[ByteBuffer, Int] =
-    (0 until world.size).flatMap(i => world.pick(i).toOption.map(e => ByteBuffer.wrap(shown(e)) -> i)).toMap
-
-  private def shown(e: Event): Array[Byte] = e.payload.drop(Payload.Head)
+  private val eventOf: Map[ByteBuffer, Int] = (0 until world.size).flatMap(i => world.shown(i).map(_ -> i)).toMap
 
   /** Runs the stream to its end, where the watermark passes everything. Fails at what Spark would not take. */
   def apply(): Unit = SQLConf.withExistingConf(conf) {
@@ -87,9 +113,11 @@ final class SimulatedSpark(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
   }
 
   /** Does no bucket keep a key or an event? */
-  def isEmpty: Boolean = committed.flatMap(_.logs.values).forall { log =>
-    Bucket.load(plan, (log - BucketLog.About).toVector.sortBy(_._1).map(_._2), LogHead.Empty).isEmpty
-  }
+  def isEmpty: Boolean = logs.forall(isEmpty(_))
+
+  /** The pieces of all buckets. */
+  protected def logs: Vector[Vector[Array[Byte]]] =
+    committed.flatMap(_.logs.values).map(log => (log - BucketLog.About).toVector.sortBy(_._1).map(_._2))
 
   /** The sum of a metric over all micro-batches. */
   def count(metric: String): Long = numbers(metric)
@@ -138,17 +166,14 @@ final class SimulatedSpark(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
     }
     if (arriving.isEmpty) happened("micro-batch without events") += 1
     val events = fromUpstream(arriving)
-    val input = rng.shuffle(events.map(world.pick))
-    val groups = mutable.Map.empty[Int, Vector[Event]].withDefaultValue(Vector.empty)
-    input.foreach(_.foreach(e => groups(bucketOf(e)) :+= e))
-    if (events.nonEmpty) groups(Processor.First) :+= SimulatedSpark.tally(input)
+    val shuffled = rng.shuffle(events)
     if (events.exists(delivered.contains)) happened("event delivered twice") += 1
-    val tasks = rng.shuffle((0 until partitions).toVector).map { p =>
-      new Task(p, groups.collect { case (b, all) if partitionOf(b) == p => b -> all }.toMap)
-    }
+    val tasks = rng.shuffle((0 until partitions).toVector).map(new Task(_, shuffled))
     val outputs = if (calm) tasks.map(t => t -> calmly(t, rng)) else withFaults(tasks, rng)
     committed = committed.indices.map(p => outputs.find(_._1.partition == p).get._2._1).toVector
     take(outputs.flatMap(_._2._2), events)
+    begins = false
+    happened("micro-batch") += 1
     if (!calm) afterwards(tasks, rng)
   }
 
@@ -201,7 +226,7 @@ final class SimulatedSpark(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
       executors(rng.nextInt(executors.length)) = bug.newCache(() => clock)
     }
     if (rng.nextInt(8) == 0) restart(rng)
-    if (plan.stream.snapshots && rng.nextInt(3) == 0) snapshot()
+    after(rng)
   }
 
   private def restart(rng: Random): Unit = {
@@ -209,22 +234,8 @@ final class SimulatedSpark(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
     runs += 1
     run = UUID.nameUUIDFromBytes(runs.toString.getBytes)
     firesAtWatermark = rng.nextBoolean()
-  }
-
-  /** A snapshot has the matches that came out and ended in the last window before the latest event that was read. */
-  private def snapshot(): Unit = {
-    val found = committed.flatMap(_.logs).flatMap { case (b, log) =>
-      Snapshot.found(Snapshot.planOf(plan), log.iterator.map { case (n, bytes) => Piece(b, n, bytes) }).toVector
-    }
-    val (matches, times) = found.partition(_.row != null)
-    times.map(_.latest).maxOption.foreach { last =>
-      happened("snapshot") += 1
-      val from = plan.window.clock.bound(last, plan.window.size)
-      val expected = rows.filter(world.endOf(_) >= from).sorted
-      val shown = matches.map(m => ByteBuffer.wrap(m.row)).filter(world.endOf(_) >= from).sorted
-      if (shown != expected.toVector)
-        throw new Wrong(s"a snapshot has ${shown.length} matches, and ${expected.length} came out")
-    }
+    begins = true
+    restarted(rng)
   }
 
   /** Takes what a micro-batch returned. */
@@ -249,23 +260,24 @@ final class SimulatedSpark(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
     }
   }
 
-  private def mayBeLate(i: Int, latestBefore: Option[Long], deliveredBefore: Vector[Int]): Boolean = {
-    val e = world.pick(i).toOption.get
-    def ofKey = deliveredBefore.flatMap(world.pick(_).toOption).filter(o => java.util.Arrays.equals(o.key, e.key))
-    if (!schedule.watermarked) ofKey.exists(o => o.time > e.time || o.timed && e.timed && o.clock > e.clock)
-    else if (schedule.chained) false
-    else if (schedule.inputs > 1) e.time < Processor.toMicros(now)
-    else latestBefore.exists(l => e.time < (l + 1) * 1000 - schedule.delayOf(0) * 1000)
-  }
-
-  private def bucketOf(e: Event): Int =
-    if (world.oneTask) Processor.First
-    else ids(Math.floorMod(Murmur3HashFunction.hash(e.key, BinaryType, 42L).toInt, ids.length))
+  private def bucketOf(row: Sent): Int =
+    if (oneTask) Processor.First
+    else ids(Math.floorMod(Murmur3HashFunction.hash(keyOf(row), BinaryType, 42L).toInt, ids.length))
 
   private def partitionOf(bucket: Int): Int = math.max(0, ids.indexOf(bucket))
 
   /** The work of a micro-batch on one partition. */
-  final private class Task(val partition: Int, groups: Map[Int, Vector[Event]]) {
+  final private class Task(val partition: Int, events: Vector[Int]) {
+
+    /** The rows of its buckets. They depend on the run: another one may have other rules. */
+    private def groups: Vector[(Int, Vector[Sent])] = {
+      val input = events.map(sent)
+      val counts = if (events.isEmpty) None else Some(Processor.First -> tally(SimulatedSpark.counted(input)))
+      val visits = if (begins) ids.toVector.flatMap(b => visit(b).map(b -> _)) else Vector.empty
+      val rows = input.flatMap(_.getOrElse(Vector.empty)).map(r => bucketOf(r) -> r) ++ counts ++ visits
+      rows.groupMap(_._1)(_._2).filter(g => partitionOf(g._1) == partition).toVector.sortBy(_._1)
+    }
+
     private val (base, mine, last, fires) = (committed(partition), now, before, firesAtWatermark)
 
     private object Timers extends TimerValues {
@@ -276,9 +288,7 @@ final class SimulatedSpark(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
 
     def apply(executor: EngineCache, fuse: Fuse): (Version, Vector[StreamOutput]) = {
       val handle = new SimulatedHandle(base, run, fuse, bug)
-      val processor = new Processor(plan, world.oneTask, schedule.cacheBytes) {
-        override protected def cache: EngineCache = executor
-      }
+      val processor = newProcessor(executor)
       processor.setHandle(handle.spark)
       processor.init(OutputMode.Append(), if (schedule.watermarked) TimeMode.EventTime() else TimeMode.None())
       def in(bucket: Int)(work: => Iterator[StreamOutput]): Vector[StreamOutput] = {
@@ -287,10 +297,7 @@ final class SimulatedSpark(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
         handle.bucket = None
         found.toVector
       }
-      val ofEvents = groups.toVector.sortBy(_._1).flatMap { case (b, events) =>
-        val copies = events.map(e => if (e.payload == null) e else e.copy(payload = e.payload.clone()))
-        in(b)(processor.handleInputRows(b, copies.iterator, Timers))
-      }
+      val ofEvents = groups.flatMap { case (b, rows) => in(b)(processor.handleInputRows(b, rows.iterator, Timers)) }
       val expired =
         if (!schedule.watermarked) Vector.empty
         else if (fires) handle.timers.filter { case (t, _) => last < t && t <= mine }
@@ -314,12 +321,12 @@ object SimulatedSpark {
   /** After all events, in milliseconds. */
   val Far = 10000000000L
 
-  /** The row of numbers that a micro-batch has beside its events, see [[sparkcer.internal.prepare.Tally]]. */
-  def tally(input: Vector[Either[World.LeftOut, Event]]): Event = {
+  /** The numbers of a micro-batch, see [[sparkcer.internal.prepare.Tally]]. */
+  def counted(input: Vector[Either[World.LeftOut, Any]]): Array[Long] = {
     val all = new Array[Long](4)
     all(0) = input.length.toLong
     input.foreach(_.left.foreach(l => all(l.place) += 1))
-    Event(Array.empty, 0, 0, timed = true, 0, 0, 0, null, null, all)
+    all
   }
 
   private def rowsOf(outputs: Vector[StreamOutput]): Vector[ByteBuffer] =

@@ -54,7 +54,7 @@ class SimulationSuite extends munit.FunSuite {
       val schedule = Schedule(seed)
       // The last ones find nothing left to kill.
       val killed = (0 to Steps).map { n =>
-        val stream = new SimulatedSpark(schedule, crashAt = Some(n))
+        val stream = new SimulatedQuery(schedule, crashAt = Some(n))
         Verdict.of(schedule, stream) match {
           case Verdict.Disagrees(_, why) => fail(s"killed before step $n: ${schedule.show}\n$why")
           case _                         => stream.happened("task killed")

@@ -22,15 +22,15 @@ object Verdict {
     try of(Schedule(seed), bug)
     catch { case _: CeqlException | _: CerException => Undecided }
 
-  def of(schedule: Schedule, bug: Bug): Verdict = of(schedule, new SimulatedSpark(schedule, bug))
+  def of(schedule: Schedule, bug: Bug): Verdict = of(schedule, new SimulatedQuery(schedule, bug))
 
-  def of(schedule: Schedule, stream: SimulatedSpark): Verdict =
+  def of(schedule: Schedule, stream: SimulatedQuery): Verdict =
     try {
       stream()
       compared(schedule, stream).fold[Verdict](
         Agrees(
           stream.happened.toMap + ("idle key" -> stream.count("idle").toInt) +
-            ("match at a deadline" -> (if (schedule.world.program.waits.isDefined) stream.rows.length else 0))
+            ("match at a deadline" -> (if (schedule.world.program.waits.nonEmpty) stream.rows.length else 0))
         )
       )(
         Disagrees(schedule, _)
@@ -41,7 +41,7 @@ object Verdict {
       case NonFatal(e) => Disagrees(schedule, s"$e\n${e.getStackTrace.take(12).mkString("\n")}")
     }
 
-  private def compared(schedule: Schedule, stream: SimulatedSpark): Option[String] = {
+  private def compared(schedule: Schedule, stream: SimulatedQuery): Option[String] = {
     val world = schedule.world
     val read = stream.delivered.toVector.diff(stream.late)
     val (right, found) = (world.batch(read), stream.rows.toVector)

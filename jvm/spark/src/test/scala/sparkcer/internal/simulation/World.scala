@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.engine.ceql.{Consume, Quantity, Window}
 import sparkcer.engine.evaluate.Program
-import sparkcer.engine.testkit.{Case, Event => TestEvent, Harness, Value}
+import sparkcer.engine.testkit.{Case, Event => TestEvent, Harness, Valuations, Value}
 import sparkcer.internal.batch.{Batch, Spread}
 import sparkcer.internal.bind.{Binding, BoundComparisons, Clock, ComparisonBinding, Inputs, Options, ParameterValues}
 import sparkcer.internal.bind.{Plan, PlannedQuery, PlannedStream, PlannedWindow, StateMeaning, Watermark}
@@ -31,32 +31,40 @@ import sparkcer.internal.testkit.SparkSuite
   *   of the stream
   * @param idle
   *   whether keys are dropped that are without events for so long that none can come any more
+  * @param ofRules
+  *   whether the query is a rule of a set: then the time column is `t`, and times are whole milliseconds, as the
+  *   watermark is, so that an event is late for all rules or for none
+  * @param like
+  *   another rule of the set, with the same events
   */
 final class World(
     c: Case,
     rng: Random,
     watermark: Option[Watermark],
     idle: Boolean = false,
-    snapshots: Boolean = false
+    snapshots: Boolean = false,
+    ofRules: Boolean = false,
+    like: Option[World] = None
 ) {
   private val text = c.query.text
   val program: Program = Program(text)
   private val query = program.query
-  val ties: Boolean = rng.nextInt(3) == 0
-  private val fat = rng.nextInt(8) == 0
+  val ties: Boolean = like.fold(rng.nextInt(3) == 0)(_.ties)
+  private val fat: Boolean = like.fold(rng.nextInt(8) == 0)(_.fat)
 
   /** In millionths. */
   private val window: Option[BigDecimal] = query.within.collect {
     case Window.Attribute(Quantity.Number(n), _) => n * 1000000
     case Window.Duration(micros)                 => BigDecimal(micros)
   }
-  private val windowIsTime = window.isDefined && rng.nextInt(4) != 0 || program.waits.isDefined
+  private val windowIsTime = window.isDefined && (ofRules || rng.nextInt(4) != 0) || program.waits.nonEmpty
+  private val timeIsT = windowIsTime || ofRules
 
   /** For how long matches wait, in millionths. */
-  private val waits: Option[Long] = program.waits.collect {
-    case Window.Attribute(Quantity.Number(n), _) => (n * 1000000).toLong
-    case Window.Duration(micros)                 => micros
-  }
+  private val waits: Vector[Long] = program.waits.map(w => (Valuations.sizeOf(w)._2 * 1000000).toLong)
+
+  /** How far a query looks back, in millionths. */
+  private val looksBack: Vector[BigDecimal] = program.looksBack.map(w => Valuations.sizeOf(w)._2 * 1000000)
 
   /** Whether one bucket has all keys. */
   val oneTask: Boolean = query.partitionBy.isEmpty || query.consumeBy == Consume.Any
@@ -73,6 +81,10 @@ final class World(
 
   def size: Int = prepared.length
 
+  /** What a late event shows, if it has a time. */
+  def shown(i: Int): Option[ByteBuffer] =
+    timeOf(i).map(t => ByteBuffer.wrap(payload(t, i, c.events(i)).drop(Payload.Head)))
+
   val plan: Plan = {
     val key = StructType(query.partitionBy.map(k => StructField(k.value, StringType)))
     val event = StructType.fromDDL("id BIGINT NOT NULL, note STRING, p INT, k STRING, t INT, ts TIMESTAMP")
@@ -81,11 +93,11 @@ final class World(
       PlannedQuery(text, comparisons = comparisons),
       MatchSchema(key, LongType, event, program.columns, program.counts),
       Clock(LongType),
-      PlannedWindow(Clock(LongType), window, windowIsTime || !program.countsEvents && window.isEmpty, waits),
+      PlannedWindow(Clock(LongType), window, windowIsTime || !program.countsEvents && window.isEmpty, waits, looksBack),
       maxMatchesPerEvent = 200,
       PlannedStream(
         watermark,
-        if (idle) Some(math.max(longestLife, waits.getOrElse(0L))) else None,
+        if (idle) Some((longestLife +: (waits ++ looksBack.map(_.toLong))).max) else None,
         lateRows = true,
         snapshots = snapshots && isSnapshot,
         operator = "o",
@@ -95,7 +107,7 @@ final class World(
     )
   }
 
-  private def isSnapshot = windowIsTime && waits.isEmpty && query.consumeBy == Consume.None && query.limit.isEmpty
+  private def isSnapshot = windowIsTime && query.consumeBy == Consume.None && query.limit.isEmpty
 
   /** The longest time between the first and the last event of a key. */
   private def longestLife: Long =
@@ -118,6 +130,9 @@ final class World(
   /** The end of a match, from its row. */
   def endOf(bytes: ByteBuffer): Long = row(bytes).getLong(if (program.counts) 1 else 3)
 
+  /** The end and the number of a row of COUNT(*). */
+  def countOf(bytes: ByteBuffer): String = s"${row(bytes).getLong(1)} ${row(bytes).getLong(2)}"
+
   def identityOf(bytes: ByteBuffer): String = row(bytes).getUTF8String(0).toString
 
   private def row(bytes: ByteBuffer): UnsafeRow = {
@@ -132,7 +147,8 @@ final class World(
   }
 
   private def time(e: TestEvent, i: Int): Option[Long] =
-    if (windowIsTime) clock(e).map(t => if (ties) t else t + i) else Some(World.Epoch + i * 1000000L)
+    if (timeIsT) clock(e).map(t => if (ties) t else t + (if (ofRules) 1000L * i else i))
+    else Some(World.Epoch + i * 1000000L)
 
   private def event(e: TestEvent, i: Int): Either[World.LeftOut, Event] = {
     val key = query.partitionBy.map(a => e(a.value))
@@ -141,7 +157,7 @@ final class World(
       if (key.contains(Value.Null)) Left(World.NullKey)
       else if (program.droppable && words.forall(_ == 0)) Left(World.Dropped)
       else {
-        val at = if (windowIsTime) Some(t) else clock(e)
+        val at = if (timeIsT) Some(t) else clock(e)
         val more = if (words.length > 1) words.tail else null
         Right(
           Event(bytes(key.map(_.show)), t, at.getOrElse(0), at.isDefined, i.toLong, 0, words(0), more, payload(t, i, e))

@@ -11,15 +11,17 @@ import sparkcer.internal.testkit.SparkSuite
 /** Each error of the catalogue that is not one of the engine's or of views', as it is written there. */
 class ErrorsSuite extends SparkSuite {
   private val streams = new StreamErrors(spark)
+  private val rules = new RuleErrors(spark)
+  private val warnings = streams.warnings ++ rules.warnings
   private val cases =
     new QueryErrors(spark).cases ++ new MeasureErrors(spark).cases ++ new WaitingErrors(spark).cases ++
-      streams.cases ++ new ConnectErrors(spark).cases
+      streams.cases ++ rules.cases ++ new ConnectErrors(spark).cases
 
   cases.foreach { c =>
     test(c.key)(assertEquals(c.provoked(), (c.key, c.message)))
   }
 
-  streams.warnings.foreach { case (key, text, logged) =>
+  warnings.foreach { case (key, text, logged) =>
     test(key) {
       val said = logged()
       assert(said.contains(text), said)
@@ -27,7 +29,7 @@ class ErrorsSuite extends SparkSuite {
   }
 
   test("each error once, and all that there are") {
-    val keys = cases.map(_.key) ++ streams.warnings.map(_._1) ++ EngineErrors.cases.map(_.key)
+    val keys = cases.map(_.key) ++ warnings.map(_._1) ++ EngineErrors.cases.map(_.key)
     assertEquals(keys.sorted, Errors.keys.filterNot(_.contains("VIEW")))
   }
 

@@ -309,7 +309,7 @@ final private[unit] class QueryErrors(spark: SparkSession) extends RefusedQuerie
     )(params(value))
     events.createOrReplaceTempView("error_events")
     Vector(
-      error("CER_SQL.LATE", "late is 'count' or 'rows', not 'no'.")(
+      error("CER_SQL.VALUE", "late is 'count' or 'rows', not 'no'.")(
         call(s"TABLE(error_events), '$query', time => 't', late => 'no'")
       ),
       error("CER_SQL.NOT_A_STRING", s"time must be a string. $usage")(

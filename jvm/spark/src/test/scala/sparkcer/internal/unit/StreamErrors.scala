@@ -2,15 +2,16 @@ package sparkcer.internal.unit
 
 import java.nio.file.Files
 import java.sql.Timestamp
+import java.time.Instant
 
 import org.apache.spark.sql.{DataFrame, SparkSession, SQLContext}
-import org.apache.spark.sql.cerbridge.Plans
+import org.apache.spark.sql.cerbridge.{Listeners, Plans}
 
 import sparkcer._
 import sparkcer.engine.error.Errors
 import sparkcer.engine.testkit.ErrorCase
 import sparkcer.internal.bind.{Binding, Options, Types}
-import sparkcer.internal.stream.{FirstFormat, LogAbout, LogMeaning}
+import sparkcer.internal.stream.{FirstFormat, LogAbout, LogMeaning, WatermarkWarnings}
 import sparkcer.internal.testkit.Logged
 import sparkcer.internal.testkit.Memory.MemoryStream
 
@@ -177,6 +178,8 @@ final private[unit] class StreamErrors(spark: SparkSession) {
       "The first late events of a stream without a watermark: 1 were left out of micro-batch 1. If events can come out of order,"
     val waits = "before the query; the query then waits for events that come so much later."
     val counted = "observedMetrics counts them, and late='rows' shows them."
+    val behind = "The first late events of this stream: 1 of micro-batch 2 came behind the watermark,"
+    val shown = "observedMetrics counts late events, and late='rows' shows them."
     val unbounded = "The state of this stream can grow without bound, because"
     val idle = "idle='7 days' drops keys without events for that long."
     def warning(key: String, text: String)(said: => Vector[String]) =
@@ -202,6 +205,25 @@ final private[unit] class StreamErrors(spark: SparkSession) {
           s"and add withWatermark on it $waits $counted"
       )(withLateEvents("t")),
       warning(
+        "CER_LATE_EVENTS.AHEAD",
+        s"$behind 2100-01-01T00:00:00Z, and were left out. This is in the future: an event had a wrong time, and until " +
+          "then all events are late. Keep such events apart before withWatermark, as in " +
+          s"where(\"ts < current_timestamp() + INTERVAL 1 HOUR\"), and start with a new checkpoint. $shown"
+      )(withLateEvents("ts", minutes = Some(1), first = "2100-01-01T00:01:00Z")),
+      warning(
+        "CER_LATE_EVENTS.DELAY",
+        s"$behind 2026-01-01T00:00:00Z, and were left out. A delay of 91 seconds would have kept all events of this " +
+          "micro-batch, the earliest of which is of 2025-12-31T23:59:30Z. If a backlog is read, its partitions drift " +
+          s"apart: docs/operations.md says what to do. $shown"
+      )(withLateEvents("ts", minutes = Some(1), first = "2026-01-01T00:01:00Z", second = "2025-12-31T23:59:30Z")),
+      warning(
+        "CER_WATERMARK_HELD",
+        "The watermark of this stream has stood at 1970-01-01T00:00:00Z for 10 micro-batches, whose latest event is of " +
+          "1970-01-01T00:11:00Z, and events wait. It follows the slowest of 2 inputs, and one of them has no new events. " +
+          "Send that input events now and then, or set spark.sql.streaming.multipleWatermarkPolicy to max before the " +
+          "first start; events that come behind the fastest input are then late."
+      )(withSilentInput()),
+      warning(
         "CER_UNBOUNDED_STATE.EVENTS",
         s"$unbounded WITHIN counts events, and a key without new events counts none. $idle"
       )(logged(marked.cer("SELECT * FROM S WHERE A PARTITION BY [t] WITHIN 5 EVENTS"))),
@@ -214,17 +236,40 @@ final private[unit] class StreamErrors(spark: SparkSession) {
     )
   }
 
-  /** A stream without a watermark, in whose second micro-batch one event is late. */
-  private def withLateEvents(time: String): Vector[String] = Logged.during("sparkcer") {
+  private def event(moment: String) = {
+    val at = Timestamp.from(Instant.parse(moment))
+    ("A", at, at.getTime / 1000)
+  }
+
+  /** A stream in whose last micro-batches one event is late: without a watermark, or with one of so many minutes. */
+  private def withLateEvents(
+      time: String,
+      minutes: Option[Int] = None,
+      first: String = "1970-01-01T00:01:40Z",
+      second: String = "1970-01-01T00:01:30Z"
+  ): Vector[String] = Logged.during("sparkcer") {
     val input = MemoryStream[(String, Timestamp, Long)]
     val events = input.toDF().toDF("type", "ts", "t")
-    val running =
-      events.cer(s"SELECT * FROM S WHERE A WITHIN 5 [$time]", time = time).writeStream.format("noop").start()
-    Seq(100L, 90L).foreach { t =>
-      input.addData(("A", new Timestamp(1000 * t), t))
+    val read = minutes.fold(events)(n => events.withWatermark("ts", s"$n minutes"))
+    val running = read.cer(s"SELECT * FROM S WHERE A WITHIN 5 [$time]", time = time).writeStream.format("noop").start()
+    Seq(first, second).foreach { moment =>
+      input.addData(event(moment))
       running.processAllAvailable()
     }
     running.stop()
-    Thread.sleep(500) // listeners are told by another thread
+    Listeners.waitForAll(spark)
+  }
+
+  /** A stream over two inputs, of which one has no events. */
+  private def withSilentInput(): Vector[String] = Logged.during("sparkcer") {
+    val input = MemoryStream[(String, Timestamp, Long)]
+    val events = input.toDF().toDF("type", "ts", "t").withWatermark("ts", "1 minute")
+    val running = events.union(marked).cer(query).writeStream.format("noop").start()
+    (1 to WatermarkWarnings.Held + 1).foreach { minute =>
+      input.addData(event(f"1970-01-01T00:$minute%02d:00Z"))
+      running.processAllAvailable()
+    }
+    running.stop()
+    Listeners.waitForAll(spark)
   }
 }

@@ -59,9 +59,18 @@ final private[unit] class WaitingErrors(spark: SparkSession) extends RefusedQuer
     )(
       stream.withWatermark("ts", "1 minute").cer("SELECT * FROM S WHERE A ; NO B FOR 5 minutes", until = "forever")
     ),
-    error(
-      "CER_SNAPSHOT.NO_AT_END",
-      "A snapshot cannot be taken of a query that ends with NO, because its matches end when no event comes."
-    )(events.cerSnapshot(query, time = "t"))
+    refused(
+      "CER_ABSENCE.BEFORE_OTHER_COLUMN",
+      "SELECT * FROM S WHERE NO B FOR 5 [price] ; A ; A",
+      "B",
+      "NO at the beginning looks back in time, but 'price' is not the time column, which is 't'. " +
+        "Measure FOR by the time column."
+    )(events.cer(_, time = "t")),
+    refused(
+      "CER_ABSENCE.BEFORE_IDLE",
+      "SELECT * FROM S WHERE NO B FOR 5 minutes ; A",
+      "B",
+      "idle='1 minute' drops the state of a key that is looked back at FOR 5 minutes. Make idle at least as long."
+    )(stream.withWatermark("ts", "1 minute").cer(_, idle = "1 minute"))
   )
 }

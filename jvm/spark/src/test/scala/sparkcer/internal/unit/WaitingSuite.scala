@@ -10,7 +10,7 @@ import sparkcer._
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.internal.testkit.Memory.MemoryStream
 
-/** `NO … FOR` at the end of a query: matches that end when no event comes. */
+/** `NO … FOR` at the end of a query, whose matches end when no event comes, and at its beginning. */
 class WaitingSuite extends SparkSuite {
   private val session = spark
   import session.implicits._
@@ -57,7 +57,9 @@ class WaitingSuite extends SparkSuite {
       pattern <- Seq(
         "A ; NO B FOR 7 [t]",
         "(A ; C) ; NO (B FILTER B[t % 2 = 0]) FOR 7 [t]",
-        "(A AS x ; C) ; NO (B FILTER B.t % 5 = x.t % 5) FOR 7 [t]"
+        "(A AS x ; C) ; NO (B FILTER B.t % 5 = x.t % 5) FOR 7 [t]",
+        "NO (B FILTER B[t % 20 = 0]) FOR 40 [t] ; A ; C",
+        "(A ; NO B FOR 7 [t]) OR (C ; NO B FOR 9 [t]) OR (NO (B FILTER B[t % 50 = 0]) FOR 90 [t] ; C AS d ; A AS e)"
       )
     ) {
       def run(rest: String) = events
@@ -72,6 +74,20 @@ class WaitingSuite extends SparkSuite {
       assertEquals(run(" PARTITION BY [key]"), sliced)
       withConf("spark.sql.shuffle.partitions" -> "1")(assertEquals(run(" LIMIT 1000000"), sliced))
     }
+  }
+
+  test("before a match, the time can also be a floating-point number, and WITHIN about another column") {
+    val events =
+      Seq(("B", 0, 0), ("A", 3, 1), ("B", 4, 2), ("A", 8, 3), ("A", 9, 4))
+        .toDF("type", "t", "n")
+        .withColumn("x", $"t" / 2.0)
+    def starts(query: String, time: String) =
+      events.cer(s"SELECT y FROM S WHERE $query", time = time).selectExpr("y.t").as[Int].collect().toSeq.sorted
+    assertEquals(starts("NO B FOR 2.0 [x] ; A AS y", "x"), Seq(9))
+    assertEquals(starts("NO B FOR 1.5 [x] ; A AS y", "x"), Seq(8, 9))
+    assertEquals(starts("NO B FOR 4 [t] ; A AS y ; A WITHIN 1 [n]", "t"), Seq.empty)
+    assertEquals(starts("NO B FOR 3 [t] ; A AS y ; A WITHIN 1 [n]", "t"), Seq(8))
+    assertEquals(starts("NO B FOR 3 [t] ; A AS y ; A WITHIN 1 EVENTS", "t"), Seq(8))
   }
 
   test("the time can be a timestamp, a date or a decimal") {
@@ -137,6 +153,36 @@ class WaitingSuite extends SparkSuite {
       assertEquals(send(("cart", 14, "a"), ("pay", 30, "z"), ("pay", 31, "z")), Seq("a" -> 10L, "a" -> 24L))
       assertEquals(figure("pending").last, 0L)
     } finally running.stop()
+  }
+
+  test("a stream looks back at a key for as long as FOR says, however short WITHIN is, and also after a restart") {
+    val query = "SELECT b FROM S WHERE NO beat FOR 60 seconds ; beat AS b ; view WITHIN 5 seconds PARTITION BY [key]"
+    val (input, checkpoint) = (MemoryStream[(String, Timestamp, String)], Files.createTempDirectory("cer").toString)
+    val found = scala.collection.mutable.ArrayBuffer.empty[(String, Long)]
+    def send(events: (String, Int, String)*): Unit = {
+      val collect: (DataFrame, Long) => Unit =
+        (rows, _) => found ++= rows.selectExpr("key", "cast(end AS LONG) - 1700000000").as[(String, Long)].collect()
+      val running = input
+        .toDF()
+        .toDF("type", "ts", "key")
+        .withWatermark("ts", "2 seconds")
+        .cer(query)
+        .writeStream
+        .foreachBatch(collect)
+        .option("checkpointLocation", checkpoint)
+        .start()
+      try {
+        input.addData(events.map { case (kind, t, key) => (kind, at(t), key) })
+        running.processAllAvailable()
+      } finally running.stop()
+    }
+    send(("beat", 0, "a"), ("view", 1, "a"), ("beat", 2, "b"))
+    // The watermark is far past the window of both keys.
+    send(("noise", 40, "z"))
+    send(("beat", 50, "a"), ("view", 51, "a"), ("beat", 63, "b"), ("view", 64, "b"))
+    send(("beat", 120, "a"), ("view", 121, "a"), ("noise", 200, "z"))
+    send(("noise", 201, "z"))
+    assertEquals(found.toSeq.sorted, Seq("a" -> 1L, "a" -> 121L, "b" -> 64L))
   }
 
   test("what waits is in the checkpoint, and comes out in the next run") {

@@ -2,7 +2,7 @@ package sparkcer.internal.unit
 
 import java.sql.Timestamp
 
-import org.apache.spark.sql.{AnalysisException, SQLContext}
+import org.apache.spark.sql.{AnalysisException, Row, SQLContext}
 import org.apache.spark.sql.cerbridge.Plans
 
 import sparkcer._
@@ -23,6 +23,12 @@ class WatermarkSuite extends SparkSuite {
 
   /** Pairs `A ; B` of a stream with a delay of ten seconds: keys, and how many events were late. */
   private def run(batches: Seq[(String, Timestamp, String)]*): (Seq[String], Long) = {
+    val (found, metrics) = observed(batches: _*)
+    (found, metrics.map(_.getAs[Long]("late")).sum)
+  }
+
+  /** The same, with the metrics of all micro-batches. */
+  private def observed(batches: Seq[(String, Timestamp, String)]*): (Seq[String], Seq[Row]) = {
     val input = MemoryStream[(String, Timestamp, String)]
     val name = "w" + java.util.UUID.randomUUID().toString.replace("-", "")
     val running = input
@@ -36,11 +42,8 @@ class WatermarkSuite extends SparkSuite {
       .start()
     try {
       batches.foreach { b => input.addData(b: _*); running.processAllAvailable() }
-      val late =
-        running.recentProgress
-          .flatMap(p => p.observedMetrics.values.toArray.map(_.asInstanceOf[org.apache.spark.sql.Row]))
-          .map(_.getAs[Long]("late"))
-      (spark.table(name).select("key").as[String].collect().toSeq.sorted, late.sum)
+      val metrics = running.recentProgress.toSeq.flatMap(_.observedMetrics.values.toArray.map(_.asInstanceOf[Row]))
+      (spark.table(name).select("key").as[String].collect().toSeq.sorted, metrics)
     } finally running.stop()
   }
 
@@ -56,6 +59,14 @@ class WatermarkSuite extends SparkSuite {
       assertEquals(run(waiting, tick(30000), tick(30001), tick(30001), tick(60000), tick(60001)), (keys.take(5), 0L))
     }
     assertEquals(said.filter(_.contains("timer for key")), Vector.empty) // set twice, or taken away twice
+  }
+
+  test("a bucket is counted once in a micro-batch, however many of its timers fire") {
+    // The watermark comes to lie at the time of one of the events that wait, and around it.
+    val waiting = Seq(20000L, 20001L, 20002L).map(event("A", _, "k0"))
+    val (_, metrics) = observed(waiting +: Seq(30000L, 30001L, 30002L, 30003L).map(tick): _*)
+    assert(metrics.count(_.getAs[Long]("keys") > 0) >= 2, metrics)
+    metrics.foreach(m => assert(m.getAs[Long]("buckets") <= 1 && m.getAs[Long]("keys") <= 1, m))
   }
 
   test("an event behind the watermark is late, also where its bucket has heard nothing") {

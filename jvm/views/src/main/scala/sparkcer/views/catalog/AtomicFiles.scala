@@ -1,6 +1,6 @@
 package sparkcer.views.catalog
 
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, IOException}
 import java.nio.file.{FileAlreadyExistsException => LinkExists, Files, Paths}
 import java.util.UUID
 
@@ -19,10 +19,16 @@ private[views] final class AtomicFiles(folder: Path, conf: Configuration) {
   /** Writes a file. False if there is already a file of this name. */
   def put(name: String, bytes: Array[Byte]): Boolean = {
     val temporary = new Path(folder, s".${UUID.randomUUID()}.tmp")
-    store(temporary, bytes)
-    try place(temporary, path(name))
-    finally files.delete(temporary, false): Unit
+    try {
+      store(temporary, bytes)
+      place(temporary, path(name))
+    } finally discard(temporary)
   }
+
+  /** A temporary file that cannot be deleted is left to [[sweep]]: the file that it was written for may be in place. */
+  private def discard(temporary: Path): Unit =
+    try files.delete(temporary, false): Unit
+    catch { case _: IOException => () }
 
   def read(name: String): Option[Array[Byte]] =
     try {

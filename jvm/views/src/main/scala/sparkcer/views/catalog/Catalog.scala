@@ -9,12 +9,15 @@ import org.apache.spark.sql.cerbridge.CerException
   *   them.
   * @param writers
   *   the last version that each writer has written, see [[CatalogFiles]]
+  * @param listed
+  *   when the folders were last searched for those that interrupted runs left behind, in milliseconds
   */
 private[views] final case class Catalog(
     version: Long,
     tables: Vector[Table],
     removed: Vector[RemovedFolder],
-    writers: Map[String, Long] = Map.empty
+    writers: Map[String, Long] = Map.empty,
+    listed: Long = 0
 ) {
   def find(name: String): Option[Table] = tables.find(_.name.equalsIgnoreCase(name))
 
@@ -29,6 +32,17 @@ private[views] final case class Catalog(
     if (find(name).isDefined) throw new CerException("CER_VIEW_CATALOG.EXISTS", "name" -> name)
 
   def updated(table: Table): Catalog = copy(tables = tables.map(t => if (t.id == table.id) table else t))
+
+  /** Notes that a writer has written this version, and forgets writers that wrote nothing for long. */
+  def writtenBy(writer: String): Catalog =
+    copy(writers = writers.filter(_._2 > version - Catalog.KnownVersions).updated(writer, version))
+}
+
+private[views] object Catalog {
+  val Empty: Catalog = Catalog(0, Vector.empty, Vector.empty)
+
+  /** After so many versions a catalog forgets a writer. */
+  private val KnownVersions = 10000L
 }
 
 /** @param since

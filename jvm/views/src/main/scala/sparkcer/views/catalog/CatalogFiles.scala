@@ -1,43 +1,130 @@
 package sparkcer.views.catalog
 
-import java.nio.charset.StandardCharsets.UTF_8
+import java.io.IOException
 import java.util.UUID
 
 import scala.annotation.tailrec
+import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.json4s._
-import org.json4s.jackson.JsonMethods
 
-/** The catalog in files: `_catalog/<version>.json`, one file for each version, see [[AtomicFiles]]. A writer that finds
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.cerbridge.CerRuntimeException
+
+/** The catalog in files, see [[AtomicFiles]]. A commit writes `_catalog/<version>.json`, with what it changes in the
+  * version before: its cost does not grow with the number of parts. Every hundredth version is written a second time as
+  * a whole, in `checkpoint-<version>.json`, so that a reader need not start with the first version. A writer that finds
   * that the file of its version exists already loads this version and applies its change again.
+  *
+  * If a file is lost or damaged, the newest version that can be read without it is loaded, with a warning. Nothing can
+  * be committed then, because all later versions would be lost without a word, until [[reset]] is called. A checkpoint
+  * that is lost or damaged loses nothing.
+  *
+  * A version with the whole catalog instead of a change is read too. Earlier releases wrote only such versions, and
+  * [[reset]] writes one.
   */
-private[views] final class CatalogFiles(root: Path, conf: Configuration) {
-  private val files = new AtomicFiles(new Path(root, "_catalog"), conf)
-  private implicit val formats: Formats = DefaultFormats
+private[views] final class CatalogFiles(root: Path, conf: Configuration) extends Logging {
+  import CatalogFiles._
 
+  private val folder = new Path(root, "_catalog")
+  private val files = new AtomicFiles(folder, conf)
   private val writer = UUID.randomUUID().toString
 
-  @volatile private var last = Catalog(0, Vector.empty, Vector.empty)
+  @volatile private var last = LoadedCatalog(Catalog.Empty, 0, Vector.empty)
 
-  /** The newest version. */
-  def load(): Catalog = newest().getOrElse(Catalog(0, Vector.empty, Vector.empty))
+  /** The newest version that can be read. */
+  def load(): Catalog = loaded().catalog
 
-  @tailrec
-  private def newest(): Option[Catalog] = {
-    val number = versions().maxOption.getOrElse(0L)
-    val known = last
-    if (number == 0) None
-    else if (number == known.version) Some(known)
-    else
-      read(number) match {
-        case None  => newest() // others have written so many versions since that this one was deleted
-        case found =>
-          found.foreach(last = _)
-          found
-      }
+  /** The newest version that can be read, and the files that could not be read. */
+  def loaded(): LoadedCatalog = inWords("READ") {
+    val found = forward(last).getOrElse(fresh())
+    if (found.bad != last.bad)
+      found.bad.foreach(b => logWarning(s"The file $b of the catalog of views in $root cannot be read."))
+    last = found
+    found
   }
+
+  /** The versions since a known one, which others have written. None if this cannot be told from the files alone:
+    * nothing is known yet, a file is bad, or others have written so many versions that the known one was deleted. Old
+    * versions are deleted first, so if the known one is there, the next one was not deleted.
+    */
+  private def forward(known: LoadedCatalog): Option[LoadedCatalog] =
+    if (known.catalog.version == 0 || known.bad.nonEmpty) None
+    else {
+      var now = Option(known.catalog)
+      var going = true
+      while (going)
+        now.map(c => c -> files.read(file(c.version + 1))) match {
+          case Some((c, Some(bytes))) => now = applied(bytes, c)
+          case _                      => going = false
+        }
+      now
+        .filter(_ => files.exists(file(known.catalog.version)))
+        .map(c => LoadedCatalog(c, c.version, Vector.empty))
+    }
+
+  private def applied(bytes: Array[Byte], before: Catalog): Option[Catalog] =
+    content(bytes).flatMap {
+      case Left(whole)   => Some(whole)
+      case Right(change) => readable(change.of(before))
+    }
+
+  /** From the files alone. The search is repeated if a file was deleted by others meanwhile. */
+  private def fresh(): LoadedCatalog =
+    Iterator.continually(search()).zipWithIndex.find { case (found, n) => !found.misses || n >= 3 }.get._1.catalog
+
+  /** Goes back from the newest version to one that is known as a whole, and applies the changes since. */
+  private def search(): Search = {
+    val names = files.list().map(_.getPath.getName)
+    val commits = names.collect { case Name(v) => v.toLong }.toSet
+    val checkpoints = names.collect { case CheckpointName(v) => v.toLong }.toSet
+    if (commits.isEmpty) Search(LoadedCatalog(Catalog.Empty, 0, Vector.empty), misses = false)
+    else {
+      val (lowest, top) = (commits.min, commits.max)
+      var bad = Vector.empty[String]
+      var misses = false
+      var changes = List.empty[CatalogChange]
+      var found = Option.empty[Catalog]
+      var at = top
+      def read(name: String) = files.read(name).flatMap { bytes =>
+        val known = content(bytes)
+        if (known.isEmpty) bad :+= name
+        known
+      }
+      while (found.isEmpty && at >= lowest) {
+        val whole = if (checkpoints(at)) read(checkpoint(at)).flatMap(_.left.toOption) else None
+        (whole.map(Left(_)): Option[Either[Catalog, CatalogChange]]).orElse(read(file(at))) match {
+          case Some(Left(c))       => found = Some(c)
+          case Some(Right(change)) => changes ::= change
+          case None                =>
+            // No later version can be read, because each needs the one before.
+            if (!bad.contains(file(at))) {
+              misses = true
+              bad :+= file(at)
+            }
+            changes = Nil
+        }
+        at -= 1
+      }
+      val start = found.orElse(if (changes.headOption.exists(_.version == 1)) Some(Catalog.Empty) else None)
+      start.map(s => changes.foldLeft(s)((c, change) => change.of(c))) match {
+        case Some(c)                => Search(LoadedCatalog(c, top, bad), misses)
+        case None if bad.length > 0 => throw wrong("NO_CATALOG", "files" -> bad.mkString(", "))
+        case None                   => throw wrong("NO_CATALOG", "files" -> file(lowest - 1))
+      }
+    }
+  }
+
+  /** A whole catalog, or a change. None if the file is damaged. */
+  private def content(bytes: Array[Byte]): Option[Either[Catalog, CatalogChange]] = readable {
+    val node = CatalogJson.parse(bytes)
+    if (CatalogJson.isWhole(node)) Left(CatalogJson.whole(node)) else Right(CatalogJson.change(node))
+  }
+
+  private def readable[A](body: => A): Option[A] =
+    try Some(body)
+    catch { case NonFatal(_) => None }
 
   /** Applies a change to the newest version, and writes the result as the next version. If another writer was faster,
     * the change is applied again. The change gets the catalog and the number of the next version; to change nothing, it
@@ -45,66 +132,122 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) {
     */
   @tailrec
   def commit[A](change: (Catalog, Long) => (Catalog, A)): A = {
-    val before = load()
+    val before = sound()
     val version = before.version + 1
     val (after, result) = change(before, version)
     if (after eq before) result
-    else if (write(after.copy(version = version))) result
+    else if (write(before, after.copy(version = version).writtenBy(writer))) result
     else commit(change)
   }
 
-  /** All versions that still exist, newest first. */
-  def kept(): Vector[Catalog] = versions().sorted.reverse.flatMap(read)
+  /** The newest version. Fails if later versions cannot be read. */
+  def sound(): Catalog = {
+    val now = loaded()
+    if (now.isBroken)
+      throw wrong(
+        "BROKEN_CATALOG",
+        "files" -> now.bad.mkString(", "),
+        "version" -> now.catalog.version.toString,
+        "newest" -> now.top.toString
+      )
+    now.catalog
+  }
+
+  /** Makes the newest version that can be read the newest version, if later ones cannot be read. Returns the range of
+    * versions that are lost.
+    */
+  def reset(): Option[(Long, Long)] = {
+    val now = loaded()
+    if (!now.isBroken) None
+    else {
+      val next = now.catalog.copy(version = now.top + 1).writtenBy(writer)
+      if (inWords("WRITE")(files.put(file(next.version), CatalogJson.bytes(CatalogJson.whole(next)))))
+        Some((now.catalog.version + 1, now.top))
+      else reset()
+    }
+  }
 
   /** Deletes temporary files that are older than a time, of writers that failed. */
   def sweep(before: Long): Unit = files.sweep(before)
 
-  private def read(version: Long): Option[Catalog] =
-    files.read(file(version)).map { bytes =>
-      JsonMethods
-        .parse(new String(bytes, UTF_8))
-        .transformField { case (name, value) => (Stored.map(_.swap).getOrElse(name, name), value) }
-        .extract[Catalog]
-    }
-
-  private def json(catalog: Catalog): String = JsonMethods.compact(
-    Extraction.decompose(catalog).transformField { case (name, value) => (Stored.getOrElse(name, name), value) }
-  )
-
-  /** The names of fields in the files, where they differ: those of the first version, which must stay readable. A field
-    * that is not found would be read as an empty list.
-    */
-  private val Stored = Map("folders" -> "pieces", "path" -> "folder")
-
-  /** Only one thread of a writer writes at a time, so that the catalog can tell which version it wrote last.
+  /** A writer that was suspended can find that the file of its version does not exist only because others are far ahead
+    * and have deleted it. Then they have deleted the version before it, too. So if that is not there after the file is
+    * written, and there are newer versions, these must be based on it: the newest one knows then that we have written
+    * it. If it does not, our version is void, and is deleted.
     *
-    * A writer that was suspended can find that the file of its version does not exist only because others are far ahead
-    * and have deleted it. So if there are newer versions after the file is written, they must be based on it: the
-    * newest one knows then that we have written it. If it does not, our version is void, and is deleted.
+    * Only one thread of a writer writes at a time, so that the catalog can tell which version it wrote last.
     */
-  private def write(catalog: Catalog): Boolean = synchronized {
-    val version = catalog.version
-    val writers = catalog.writers.filter(_._2 > version - KnownVersions).updated(writer, version)
-    val noted = catalog.copy(writers = writers)
-    if (!files.put(file(version), json(noted).getBytes(UTF_8))) false
-    else {
-      val existing = versions()
-      val isValid = existing.max == version || newest().exists(_.writers.get(writer).contains(version))
-      if (isValid) {
-        last = noted
-        existing.filter(_ <= version - KeptVersions).sorted.foreach(v => files.delete(file(v)))
-      } else files.delete(file(version))
-      isValid
+  private def write(before: Catalog, after: Catalog): Boolean = synchronized {
+    inWords("WRITE") {
+      val version = after.version
+      val change = CatalogJson.change(CatalogChange.between(before, after, writer))
+      if (!files.put(file(version), CatalogJson.bytes(change))) false
+      else {
+        val isValid = files.exists(file(version - 1)) || newest() == version ||
+          fresh().catalog.writers.get(writer).contains(version)
+        if (isValid) {
+          last = LoadedCatalog(after, version, Vector.empty)
+          if (version % CheckpointEvery == 0) check(after)
+        } else files.delete(file(version))
+        isValid
+      }
     }
   }
 
-  private def versions(): Vector[Long] =
-    files.list().flatMap(f => Name.findFirstMatchIn(f.getPath.getName).map(_.group(1).toLong))
+  /** Writes a checkpoint, and deletes what is older than the checkpoint before it. If that fails, nothing is lost. */
+  private def check(catalog: Catalog): Unit =
+    try {
+      files.put(checkpoint(catalog.version), CatalogJson.bytes(CatalogJson.whole(catalog))): Unit
+      val names = files.list().map(_.getPath.getName)
+      val checkpoints = names.collect { case CheckpointName(v) => v.toLong }.sorted
+      checkpoints.dropRight(1).lastOption.foreach { oldest =>
+        checkpoints.filter(_ < oldest).foreach(v => files.delete(checkpoint(v)))
+        names.collect { case Name(v) => v.toLong }.filter(_ < oldest).sorted.foreach(v => files.delete(file(v)))
+      }
+    } catch {
+      case e: IOException =>
+        logWarning(s"Version ${catalog.version} of the catalog of views in $root has no checkpoint: ${e.getMessage}")
+    }
+
+  private def newest(): Long =
+    files.list().map(_.getPath.getName).collect { case Name(v) => v.toLong }.maxOption.getOrElse(0L)
+
+  private def inWords[A](error: String)(body: => A): A =
+    try body
+    catch {
+      case e: IOException =>
+        val failed = wrong(error, "reason" -> Option(e.getMessage).getOrElse(e.toString))
+        failed.addSuppressed(e)
+        throw failed
+    }
+
+  private def wrong(error: String, parameters: (String, String)*) =
+    new CerRuntimeException(s"CER_VIEW_STORAGE.$error", ("folder" -> folder.toString) +: parameters: _*)
+}
+
+/** A catalog as it was read from its files.
+  *
+  * @param top
+  *   the newest version for which there is a file
+  * @param bad
+  *   the files that could not be read
+  */
+private[views] final case class LoadedCatalog(catalog: Catalog, top: Long, bad: Vector[String]) {
+
+  /** Are there newer versions, which cannot be read? */
+  def isBroken: Boolean = catalog.version < top
+}
+
+private object CatalogFiles {
+
+  /** @param misses whether a file was missing */
+  private final case class Search(catalog: LoadedCatalog, misses: Boolean)
 
   private def file(version: Long) = s"$version.json"
+  private def checkpoint(version: Long) = s"checkpoint-$version.json"
   private val Name = """^(\d+)\.json$""".r
-  private val KeptVersions = 10
+  private val CheckpointName = """^checkpoint-(\d+)\.json$""".r
 
-  /** After so many versions a catalog forgets a writer. */
-  private val KnownVersions = 10000L
+  /** A checkpoint of 30,000 parts takes a tenth of a second: with a hundred versions, a millisecond for each. */
+  private val CheckpointEvery = 100
 }

@@ -38,7 +38,7 @@ private[views] object Dependencies {
   /** The stale parts, and all parts that can become stale when these are recomputed. */
   def dirty(catalog: Catalog): Set[PartName] = {
     var all = Set.empty[PartName]
-    var front = (for (t <- catalog.tables; p <- t.parts if p.stale.nonEmpty) yield PartName(t.name, p.index)).toSet
+    var front = (for (t <- catalog.tables; p <- t.parts if p.isStale) yield PartName(t.name, p.index)).toSet
     while (front.nonEmpty) {
       all ++= front
       front = front.flatMap(p => dependents(catalog, p.table, p.index)) -- all

@@ -6,9 +6,34 @@ import sparkcer.views.statement.{PartRange, Statement}
 /** Describes the catalog to the user: as text, and as a graph of which view is computed from which sources. */
 private[views] object Overview {
 
-  def text(catalog: Catalog): String =
-    if (catalog.tables.isEmpty) "There are no tables and no views yet."
-    else (tables(catalog) ++ views(catalog)).mkString("\n\n")
+  def text(loaded: LoadedCatalog): String = {
+    val catalog = loaded.catalog
+    val all =
+      if (catalog.tables.isEmpty) Vector("There are no tables and no views yet.") else tables(catalog) ++ views(catalog)
+    (damage(loaded) ++ all).mkString("\n\n")
+  }
+
+  private def damage(loaded: LoadedCatalog): Option[String] =
+    if (loaded.bad.isEmpty) None
+    else {
+      val shown =
+        if (loaded.isBroken)
+          s"This is version ${loaded.catalog.version}, and there were versions up to ${loaded.top}. repair() continues from here."
+        else "Nothing is lost."
+      Some(s"These files of the catalog are lost or damaged: ${loaded.bad.mkString(", ")}. $shown")
+    }
+
+  private def lost(t: Table): Option[String] = {
+    val parts = t.parts.filter(_.lost > 0)
+    if (parts.isEmpty) None
+    else Some(s"  lost: ${parts.map(_.lost).sum} rows of ${ranges(parts.map(_.index))}, with their files")
+  }
+
+  /** A late row changes all later parts of a view that continues its own sums. */
+  private def continues(d: Statement): Option[String] =
+    d.update.references
+      .find(r => r.to(d.name))
+      .map(r => s"  late rows: can change all later parts, because UPDATE reads ${r.text}; each is computed again")
 
   private def tables(c: Catalog): Vector[String] = c.tables.filterNot(_.isView).map { t =>
     val lines = Vector(
@@ -17,7 +42,8 @@ private[views] object Overview {
       t.open.headOption.map(p =>
         s"  open: ${span(t, p.index, t.open.last.index)}, ${rows(t.open)}; a stream still writes them, and views do not see them"
       ),
-      if (t.aside.isEmpty) None else Some(s"  kept aside: ${rows(t.aside)} that arrived for dropped parts")
+      lost(t),
+      if (t.aside.isEmpty) None else Some(s"  kept aside: ${rows(t.aside)} for dropped parts or too far ahead")
     )
     lines.flatten.mkString("\n")
   }
@@ -25,16 +51,20 @@ private[views] object Overview {
   private def views(c: Catalog): Vector[String] =
     Dependencies.ordered(c.tables.flatMap(_.definition)).map { d =>
       val t = c(d.name)
-      val stale = t.parts.filter(_.stale.nonEmpty)
+      val stale = t.parts.filter(_.isStale)
       val coming = Dependencies.dirty(c).filter(_.table == t.name).map(_.index) -- stale.map(_.index)
       val frozen = t.parts.filter(_.frozen)
       val lines = Vector(
         Some(s"View ${t.name}: parts of ${Durations.words(t.length)} from ${edges(d).map(_._2).mkString(", ")}"),
         Some(s"  parts: ${extent(t)}"),
         Some(s"  next: ${next(c, t)}"),
+        continues(d),
+        lost(t),
+        if (t.failed.isEmpty) None
+        else Some("  failed: " + t.failed.map(f => s"${at(t, f.index)}: ${f.error}").mkString("; ")),
         if (stale.isEmpty) None
         else
-          Some("  stale: " + stale.map(p => s"${p.index} because ${p.stale.mkString(" and ")} changed").mkString("; ")),
+          Some("  stale: " + stale.map(p => s"${p.index} because ${p.because.mkString(" and ")}").mkString("; ")),
         if (coming.isEmpty) None
         else Some(s"  stale if these change: ${ranges(coming.toVector.sorted)}"),
         if (frozen.isEmpty) None

@@ -12,6 +12,10 @@ package sparkcer.views.catalog
   *   the source parts that changed after this part was computed
   * @param frozen
   *   whether the part keeps its rows although a source changed, because other parts that it needs were dropped
+  * @param reasons
+  *   what else makes the part stale, in words: a table outside of the views changed, or its files were lost
+  * @param lost
+  *   how many of its rows were lost with their files and could not be recomputed
   */
 private[views] final case class Part(
     index: Long,
@@ -20,19 +24,35 @@ private[views] final case class Part(
     changed: Long,
     updated: Long,
     stale: Vector[PartName] = Vector.empty,
-    frozen: Boolean = false
-)
+    frozen: Boolean = false,
+    reasons: Vector[String] = Vector.empty,
+    lost: Long = 0
+) {
+  def isStale: Boolean = stale.nonEmpty || reasons.nonEmpty
+
+  /** Why it is stale: `M[7] changed`. */
+  def because: Vector[String] = stale.map(n => s"$n changed") ++ reasons
+}
+
+/** A part of a view that could not be computed. The next run tries again.
+  *
+  * @param since
+  *   when it first failed, in milliseconds
+  */
+private[views] final case class FailedPart(index: Long, error: String, since: Long)
 
 private[views] final case class PartName(table: String, index: Long) {
   override def toString: String = s"$table[$index]"
 }
 
-/** A folder with Parquet files that are never changed. It has rows of one part. If parts were rolled up, it has rows of
-  * several parts, and a column with the number of the part.
+/** A folder with Parquet files that are never changed. It has the rows of one part, or of several parts with the same
+  * rows. If parts were rolled up, it has the different rows of several parts, and a column with the number of the part.
   *
   * @param path
   *   relative to the root folder of the views
+  * @param parts
+  *   how many parts were rolled up in it; zero if this is not known, or if it is not rolled up
   */
-private[views] final case class DataFolder(path: String, rolled: Boolean, files: Vector[DataFile])
+private[views] final case class DataFolder(path: String, rolled: Boolean, files: Vector[DataFile], parts: Long = 0)
 
 private[views] final case class DataFile(name: String, size: Long, modified: Long)

@@ -30,13 +30,17 @@ import sparkcer.views.statement.{PartQuery, PartRange, Statement, StatementParse
   * @param open
   *   parts that a stream still writes; views do not see them
   * @param aside
-  *   rows of a stream that arrived for dropped parts
+  *   rows that arrived for dropped parts, or too far ahead of the newest part and the clock
   * @param folders
   *   all folders that `parts`, `open` and `aside` name
   * @param seen
   *   the largest time of the rows of streams, in microseconds
   * @param batches
   *   the last micro-batch of each stream that writes to the table, by the id of the streaming query
+  * @param appended
+  *   the names of the last batches that were appended by name, so that a batch that is appended again is known
+  * @param failed
+  *   the parts of a view whose last computation failed
   */
 private[views] final case class Table(
     name: String,
@@ -53,7 +57,9 @@ private[views] final case class Table(
     aside: Vector[Part] = Vector.empty,
     folders: Vector[DataFolder] = Vector.empty,
     seen: Option[Long] = None,
-    batches: Map[String, Long] = Map.empty
+    batches: Map[String, Long] = Map.empty,
+    appended: Vector[String] = Vector.empty,
+    failed: Vector[FailedPart] = Vector.empty
 ) {
   lazy val columns: StructType = DataType.fromJson(schema).asInstanceOf[StructType]
   lazy val definition: Option[Statement] = statement.map(StatementCache.of)

@@ -22,13 +22,14 @@ private[views] object AppendedRows {
     def more(p: Part): Part = staged.get(p.index).fold(p) { case (folder, rows) =>
       p.copy(folders = p.folders :+ folder.path, rows = p.rows + rows, changed = version, updated = now)
     }
+    val opened = table.open.map(p => p.index -> p).toMap
     def part(index: Long): Part = more(
-      table.open.find(_.index == index).getOrElse(Part(index, Vector.empty, 0, version, now))
+      opened.getOrElse(index, Part(index, Vector.empty, 0, version, now))
     )
     val news = (staged.keySet ++ table.open.map(_.index)).toVector.sorted
     val known = table.parts.map(more)
     // If all parts of the table were dropped, the next part follows the last of them.
-    val first = (news.filter(_ <= sealUntil).headOption ++ table.begin).minOption
+    val first = (news.find(_ <= sealUntil) ++ table.begin).minOption
     val last = table.newest.fold(sealUntil)(_.max(sealUntil))
     first.foreach(f => refuseGap(table, f, last))
     val parts = first.fold(Vector.empty[Part]) { f =>
@@ -46,7 +47,7 @@ private[views] object AppendedRows {
 
   /** With a wrong time, such as milliseconds instead of seconds, there would be a huge number of empty parts. */
   private def refuseGap(table: Table, first: Long, last: Long): Unit =
-    if (last - first - table.parts.length > MostEmpty)
+    if (last > first && last - first - table.parts.length > MostEmpty)
       throw new CerException(
         "CER_VIEW_APPEND.EMPTY_PARTS",
         "table" -> table.name,

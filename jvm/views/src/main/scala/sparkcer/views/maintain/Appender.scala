@@ -1,7 +1,11 @@
 package sparkcer.views.maintain
 
+import java.io.IOException
+
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.cerbridge.{CerException, Plans, Sessions}
+import org.apache.spark.sql.cerbridge.{CerException, CerRuntimeException, Plans, Sessions}
 import org.apache.spark.sql.types._
 
 import sparkcer.views.catalog.{Catalog, CatalogFiles, DataFolder, PartTime, Table}
@@ -10,19 +14,40 @@ import sparkcer.views.store.{PartColumns, Storage}
 /** Appends rows to base tables. */
 private[views] final class Appender(files: CatalogFiles, storage: Storage) {
 
-  /** Appends rows. After that, all parts up to the newest one of the rows exist. A part without rows is empty. */
-  def append(name: String, rows: DataFrame): Unit = {
+  /** Appends rows. After that, all parts up to the newest one of the rows exist. A part without rows is empty.
+    *
+    * @param batch
+    *   a name for these rows. If rows of this name were appended before, nothing is appended.
+    * @return
+    *   how many rows were put aside, see [[FarAhead]]
+    */
+  def append(name: String, rows: DataFrame, far: FarAhead, batch: Option[String]): Long = {
     val table = base(files.load(), name)
-    val staged = stage(table, rows)
-    val numbers = staged.keys.toVector.sorted
-    if (numbers.nonEmpty)
+    def isDone(t: Table) = batch.exists(t.appended.contains)
+    if (isDone(table)) 0
+    else {
+      val staged = stage(table, rows)
+      val limit = far.limit(table)
+      val (ahead, kept) = staged.partition(_._1 > limit)
+      val numbers = kept.keys.toVector.sorted
       undoing(staged) {
-        files.commit { (now, version) =>
+        val repeated = files.commit { (now, version) =>
           val current = same(now, table)
           refuseDropped(current, numbers)
-          (AppendedRows(now, current, staged, numbers.last, version), ())
+          if (isDone(current)) (now, true)
+          else if (staged.isEmpty && batch.isEmpty) (now, false)
+          else {
+            val noted = far
+              .put(current, ahead, version)
+              .copy(appended = (current.appended ++ batch).takeRight(KnownBatches))
+            val sealUntil = numbers.lastOption.getOrElse(Long.MinValue)
+            (AppendedRows(now.updated(noted), noted, kept, sealUntil, version), false)
+          }
         }
+        if (repeated) discard(staged) else far.warn(table, ahead, limit)
+        if (repeated) 0L else ahead.values.map(_._2).sum
       }
+    }
   }
 
   def base(catalog: Catalog, name: String): Table = {
@@ -41,7 +66,9 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
     val fitting = fit(table, rows)
     val time = table.time.get
     val micros = PartColumns.micros(time, table.columns(time).dataType).get
-    val staged = storage.writeParts(table.name, fitting, PartColumns.part(micros, table.length))
+    val staged =
+      try storage.writeParts(table.name, fitting, PartColumns.part(micros, table.length))
+      catch { case NonFatal(e) => throw unwritten(table, e) }
     staged.get(None).foreach { case (_, count) =>
       delete(staged.values)
       throw new CerException(
@@ -54,11 +81,25 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
     staged.collect { case (Some(n), written) => n -> written }
   }
 
-  /** Deletes the staged folders if the body fails. */
+  /** An error of the file system in our words, any other as it is. */
+  private def unwritten(table: Table, e: Throwable): Throwable =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).collectFirst { case io: IOException => io } match {
+      case None     => e
+      case Some(io) =>
+        val reason = Option(io.getMessage).getOrElse(io.toString)
+        val failed = new CerRuntimeException("CER_VIEW_STORAGE.ROWS", "table" -> table.name, "reason" -> reason)
+        failed.addSuppressed(e)
+        failed
+    }
+
+  /** Deletes the staged folders if the body fails. If the catalog could not be written, it is not certain that nothing
+    * was: the folders are then left, and deleted later if the catalog does not name them.
+    */
   def undoing[A](staged: Map[Long, (DataFolder, Long)])(body: => A): A =
     try body
     catch {
-      case e: Throwable =>
+      case e: CerRuntimeException if e.key.startsWith("CER_VIEW_STORAGE") => throw e
+      case e: Throwable                                                   =>
         discard(staged)
         throw e
     }
@@ -97,6 +138,9 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
       }
     }: _*)
   }
+
+  /** So many names of batches are remembered. */
+  private val KnownBatches = 1000
 
   private def widens(from: DataType, to: DataType): Boolean = (from, to) match {
     case (_: NumericType, _: NumericType) => org.apache.spark.sql.catalyst.expressions.Cast.canUpCast(from, to)

@@ -1,6 +1,12 @@
 package sparkcer.views.maintain
 
-/** A row of the report of `maintain()`: what was done with a part of a view. */
+/** A row of the report of `maintain()`: what was done with a part of a view.
+  *
+  * @param parts
+  *   how many parts it stands for: this one, and the parts after it that are empty as well
+  * @param error
+  *   why the part could not be computed
+  */
 private[views] final case class MaintainedPart(
     view: String,
     index: Long,
@@ -9,5 +15,7 @@ private[views] final case class MaintainedPart(
     because: String,
     rows: Long,
     rowsRead: Long,
-    millis: Long
+    millis: Long,
+    parts: Long = 1,
+    error: Option[String] = None
 )

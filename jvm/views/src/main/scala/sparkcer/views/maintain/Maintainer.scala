@@ -4,26 +4,34 @@ import java.util.concurrent.{Callable, ExecutionException, ExecutorCompletionSer
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.cerbridge.{CerException, CerRuntimeException}
+import org.apache.spark.sql.cerbridge.{CerRuntimeException, Plans}
 
 import sparkcer.views.catalog._
+import sparkcer.views.statement.PartRange
 import sparkcer.views.store.Storage
 
 /** Brings all views up to date. A part is computed when all parts that it needs exist and none of them is still to be
   * recomputed. A stale part is recomputed under the same condition. Each part is committed by itself: a run that is
   * interrupted leaves a consistent catalog, and the next run continues from there.
+  *
+  * A part that fails is noted in the catalog with its error, and is as it was before. Later parts of its view wait for
+  * it, because a view has no gaps; all other parts that do not need it are computed. The next run tries again. Only if
+  * the catalog itself cannot be read or written, the run fails.
+  *
+  * @param shares
+  *   whether several parts can name the same folder, see [[SteadyStretch]]
   */
 private[views] final class Maintainer(
     spark: SparkSession,
     files: CatalogFiles,
     storage: Storage,
-    queries: QueryRunner
-) {
+    queries: QueryRunner,
+    shares: Boolean
+) extends Logging {
 
-  /** Runs until nothing is left to do. If a part fails, all parts that do not need it are computed, and then the error
-    * is thrown.
-    */
+  /** Runs until nothing is left to do. */
   def run(): Vector[MaintainedPart] = {
     val pool = Executors.newFixedThreadPool(
       Threads,
@@ -36,11 +44,11 @@ private[views] final class Maintainer(
     val completion = new ExecutorCompletionService[(PartName, Option[MaintainedPart])](pool)
     var running = Set.empty[PartName]
     var report = Vector.empty[MaintainedPart]
-    var failed = Map.empty[PartName, Throwable]
+    var failed = Set.empty[PartName]
     // Submits only as many parts as there are threads, so that each part is computed from the newest catalog.
     def begin(): Unit = {
-      val catalog = files.load()
-      ready(catalog).filterNot(n => running(n) || failed.contains(n)).take(Threads - running.size).foreach { name =>
+      val catalog = files.sound()
+      ready(catalog).filterNot(n => running(n) || failed(n)).take(Threads - running.size).foreach { name =>
         running += name
         completion.submit((() => (name, attempt(catalog, name))): Callable[(PartName, Option[MaintainedPart])]): Unit
       }
@@ -48,23 +56,15 @@ private[views] final class Maintainer(
     try {
       begin()
       while (running.nonEmpty) {
-        try {
-          val (name, done) = completion.take().get()
-          running -= name
-          report ++= done
-        } catch {
-          case e: ExecutionException =>
-            e.getCause match {
-              case f: PartFailed =>
-                running -= f.name
-                failed += f.name -> f.getCause
-              case other => throw other
-            }
-        }
+        val (name, done) =
+          try completion.take().get()
+          catch { case e: ExecutionException => throw e.getCause }
+        running -= name
+        if (done.exists(_.error.isDefined)) failed += name
+        report ++= done
         begin()
       }
     } finally pool.shutdownNow(): Unit
-    failed.values.headOption.foreach(throw _)
     report
   }
 
@@ -73,7 +73,7 @@ private[views] final class Maintainer(
     val dirty = Dependencies.dirty(catalog)
     for {
       view <- catalog.tables.filter(_.isView)
-      index <- view.parts.filter(_.stale.nonEmpty).map(_.index) ++ view.next
+      index <- view.parts.filter(_.isStale).map(_.index) ++ view.next
       inputs = Dependencies.inputs(view, index)
       isNew = view.part(index).isEmpty
       if !isNew || inputs.forall { case (t, range) => MissingParts(catalog(t), range).isEmpty }
@@ -84,108 +84,161 @@ private[views] final class Maintainer(
     } yield PartName(view.name, index)
   }
 
-  private def attempt(catalog: Catalog, name: PartName): Option[MaintainedPart] =
-    try make(catalog, catalog(name.table), name.index)
-    catch { case NonFatal(e) => throw new PartFailed(name, told(e, name, catalog(name.table).length)) }
-
-  private def told(e: Throwable, name: PartName, length: Long): Throwable = e match {
-    case known: CerException        => known
-    case known: CerRuntimeException => known
-    case other                      =>
-      val reason = Option(other.getMessage).getOrElse(other.toString).linesIterator.nextOption().getOrElse("")
-      val failed = new CerRuntimeException(
-        "CER_VIEW_FAILED",
-        "part" -> name.index.toString,
-        "time" -> PartTime.words(name.index, length),
-        "view" -> name.table,
-        "reason" -> reason
-      )
-      failed.addSuppressed(other)
-      failed
+  private def attempt(catalog: Catalog, name: PartName): Option[MaintainedPart] = {
+    val began = System.nanoTime()
+    try make(catalog, catalog(name.table), name.index, began)
+    catch {
+      case e: CerRuntimeException if e.key.startsWith("CER_VIEW_STORAGE") => throw e
+      case NonFatal(e)                                                    =>
+        val view = catalog(name.table)
+        val reason = Option(e.getMessage).getOrElse(e.toString).linesIterator.nextOption().getOrElse("")
+        note(view, name.index, reason)
+        logWarning(s"Part ${name.index} of view ${view.name} could not be computed.", e)
+        val because = why(catalog, view, name.index, name.index)
+        val rows = view.part(name.index).fold(0L)(_.rows)
+        Some(row(view, name.index, "failed", because, rows, 0, began).copy(error = Some(reason)))
+    }
   }
 
-  private def make(catalog: Catalog, view: Table, index: Long): Option[MaintainedPart] = {
-    val began = System.nanoTime()
-    val inputs = Dependencies.inputs(view, index)
-    val old = view.part(index)
-    def done(action: String, rows: Long, read: Long) = {
-      val because = old match {
-        case Some(p) => p.stale.map(n => s"$n changed").mkString(", ")
-        case None    => inputs.map { case (t, r) => r.of(catalog(t).name) }.mkString(", ") + " arrived"
-      }
-      MaintainedPart(view.name, index, view.length, action, because, rows, read, (System.nanoTime() - began) / 1000000)
+  /** Notes that a part failed, unless that is known already. */
+  private def note(view: Table, index: Long, error: String): Unit = files.commit { (now, _) =>
+    now.find(view.name).filter(_.id == view.id) match {
+      case None    => (now, ())
+      case Some(t) =>
+        val known = t.failed.find(_.index == index)
+        if (known.exists(_.error == error)) (now, ())
+        else {
+          val since = known.fold(System.currentTimeMillis())(_.since)
+          val others = t.failed.filterNot(_.index == index)
+          (now.updated(t.copy(failed = others :+ FailedPart(index, error, since))), ())
+        }
     }
-    if (inputs.exists { case (t, range) => MissingParts(catalog(t), range).nonEmpty })
-      commit(catalog, view, index, _ => old.get.copy(stale = Vector.empty, frozen = true), Vector.empty)
-        .map(_ => done("frozen", old.get.rows, 0))
+  }
+
+  private def row(view: Table, index: Long, action: String, because: String, rows: Long, read: Long, began: Long) =
+    MaintainedPart(view.name, index, view.length, action, because, rows, read, (System.nanoTime() - began) / 1000000)
+
+  /** Why the parts from one to another are computed. */
+  private def why(catalog: Catalog, view: Table, first: Long, last: Long): String = view.part(first) match {
+    case Some(p) => p.because.mkString(", ")
+    case None    =>
+      val ranges = Dependencies.inputs(view, first).zip(Dependencies.inputs(view, last)).map { case ((t, a), (_, b)) =>
+        PartRange(a.first, b.last).of(catalog(t).name)
+      }
+      ranges.mkString(", ") + " arrived"
+  }
+
+  private def make(catalog: Catalog, view: Table, index: Long, began: Long): Option[MaintainedPart] = {
+    val old = view.part(index)
+    // What was computed from more than is there now stays as it is.
+    val isLacking = Dependencies.inputs(view, index).exists { case (t, range) =>
+      MissingParts(catalog(t), range).nonEmpty || old.isDefined && catalog(t).between(range).exists(_.lost > 0)
+    }
+    if (isLacking)
+      commit(catalog, view, index, _ => fresh(old.get).copy(frozen = true), Vector.empty, isSteady = false)
+        .map(_ => row(view, index, "frozen", why(catalog, view, index, index), old.get.rows, 0, began))
     else {
       SparkSession.setActiveSession(spark)
       spark.sparkContext.setJobDescription(s"${view.name}[$index]")
-      val (folder, rows) = storage.write(view.name, queries.part(catalog, view, index))
-      val read = inputs.map { case (t, range) => catalog(t).between(range).map(_.rows).sum }.sum
-      val made = if (rows == 0) Vector.empty else Vector(folder)
-      val fresh = old.filter(_.rows == rows).filter { p =>
+      val query = queries.part(catalog, view, index)
+      val written = storage.write(view.name, query)
+      import written.rows
+      def hasSame(p: Part) = p.rows == rows && {
+        val other = view.copy(folders = Vector(written.folder))
         rows == 0 || SameRows(
           queries.rows(view, Seq(p)),
-          queries.rows(view.copy(folders = made), Seq(p.copy(folders = made.map(_.path))))
+          queries.rows(other, Seq(p.copy(folders = Vector(written.folder.path))))
         )
       }
-      val committed = fresh match {
-        case Some(p) => commit(catalog, view, index, _ => p.copy(stale = Vector.empty, frozen = false), Vector.empty)
-        case None    =>
+      val same = old.filter(hasSame)
+      val isSteady = old.isEmpty && (rows == 0 || shares) &&
+        SteadyStretch.isSteady(view, index, Plans.planOf(query).deterministic)
+      val rest =
+        view.part(index - 1).filter(p => isSteady && SteadyStretch.rests(catalog, view, index, p) && hasSame(p))
+      val isNew = rows > 0 && same.isEmpty && rest.isEmpty
+      val made = if (isNew) Vector(written.folder) else Vector.empty
+      val committed = same match {
+        case Some(p) =>
+          commit(catalog, view, index, _ => fresh(p).copy(frozen = false), Vector.empty, isSteady = false)
+        case None =>
+          val paths = rest.fold(made.map(_.path))(_.folders)
           commit(
             catalog,
             view,
             index,
-            version => Part(index, made.map(_.path), rows, version, System.currentTimeMillis()),
-            made
+            version => Part(index, paths, rows, version, System.currentTimeMillis()),
+            made,
+            isSteady
           )
       }
-      if (committed.isEmpty || fresh.isDefined || rows == 0) storage.delete(folder.path)
+      if (committed.isEmpty || !isNew) storage.delete(written.folder.path)
       val action =
-        if (fresh.isDefined) "unchanged"
+        if (same.isDefined) "unchanged"
         else if (old.isDefined) "recomputed"
         else if (view.query(index) eq view.definition.get.initialize) "initialized"
         else "updated"
-      committed.map(_ => done(action, rows, read))
+      committed.map { last =>
+        row(view, index, action, why(catalog, view, index, last), rows, written.read, began)
+          .copy(parts = last - index + 1)
+      }
     }
   }
 
-  /** Adds a part to the catalog. None if another run has changed this part since: then the new folder is not needed. If
-    * a source part has changed since it was read, the new part is stale at once.
+  private def fresh(part: Part): Part = part.copy(stale = Vector.empty, reasons = Vector.empty)
+
+  /** Adds a part to the catalog, and returns its number. None if another run has changed this part since: then the new
+    * folder is not needed. If a source part has changed since it was read, the new part is stale at once.
+    *
+    * @param isSteady
+    *   whether the parts after it that have the same rows are added too, see [[SteadyStretch]]. The number is then that
+    *   of the last.
     */
   private def commit(
       read: Catalog,
       view: Table,
       index: Long,
       part: Long => Part,
-      folders: Vector[DataFolder]
-  ): Option[Unit] =
+      folders: Vector[DataFolder],
+      isSteady: Boolean
+  ): Option[Long] =
     files.commit { (now, version) =>
       now.find(view.name).filter(t => t.id == view.id && unmoved(t, view, index)) match {
-        case None        => (now, None)
-        case Some(table) =>
+        case Some(table) if isNamed(table, part(version), folders) =>
           val made = part(version)
           val changed = for {
             (name, range) <- Dependencies.inputs(table, index)
             source <- now.find(name).toVector
             p <- source.between(range) if p.changed > read.version
           } yield PartName(source.name, p.index)
-          val placed = table.copy(folders = table.folders ++ folders).updated(made.copy(stale = changed.distinct))
-          val swept = Sweeper.drop(now, placed, System.currentTimeMillis())
+          val last = if (isSteady && changed.isEmpty) SteadyStretch.last(now, table, index, made.folders) else index
+          val placed = table
+            .copy(folders = table.folders ++ folders, failed = table.failed.filterNot(_.index == index))
+            .updated(made.copy(stale = changed.distinct))
+          val all =
+            placed.copy(parts = placed.parts ++ PartRange(index + 1, last).indexes.map(n => made.copy(index = n)))
+          // A new part replaces no folder. To look for those that are not used any more would take longer with each part.
+          val isNew = table.part(index).isEmpty
+          val swept = if (isNew) now.updated(all) else Sweeper.drop(now, all, System.currentTimeMillis())
           val isChanged = table.part(index).exists(_.changed != made.changed)
           val marked = if (isChanged) Dependencies.mark(swept, Seq(PartName(table.name, index))) else swept
-          (Dependencies.settle(marked), Some(()))
+          (Dependencies.settle(marked), Some(last))
+        case _ => (now, None)
       }
     }
 
+  /** Are all folders of a part in the catalog, or just written? A run that recomputes the part before can have replaced
+    * a folder that both were to name.
+    */
+  private def isNamed(table: Table, part: Part, written: Vector[DataFolder]): Boolean = {
+    val others = part.folders.filterNot(f => written.exists(_.path == f))
+    others.isEmpty || others.forall(table.folder.contains)
+  }
+
   private def unmoved(now: Table, before: Table, index: Long): Boolean = (now.part(index), before.part(index)) match {
-    case (Some(a), Some(b)) => a.changed == b.changed && a.folders == b.folders && a.stale.nonEmpty
+    case (Some(a), Some(b)) => a.changed == b.changed && a.folders == b.folders && a.isStale
     case (None, None)       => now.next.contains(index) && now.updates == before.updates
     case _                  => false
   }
 
   private val Threads = 4
 }
-
-private final class PartFailed(val name: PartName, cause: Throwable) extends Exception(cause)

@@ -31,12 +31,26 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
   /** Compares names as the session does. */
   def sameName: (String, String) => Boolean = Sessions.sameName(spark)
 
-  /** The columns of a query. */
-  def schema(query: PartQuery, source: String => Option[StructType]): StructType =
+  /** The plan of a query, over tables without rows. */
+  def plan(query: PartQuery, source: String => Option[StructType]): LogicalPlan = Plans.planOf(
     analyzed(query, s"the ${query.clause}", source(_).isDefined) { r =>
       val columns = source(r.table).get
       SubqueryAlias(r.table, Storage.empty(if (query.timestamps) PartColumns.withTimestamp(columns) else columns))
-    }.schema
+    }
+  )
+
+  /** The names of the tables that a query reads and that are not in the folder, as they are written. */
+  def outside(query: PartQuery): Vector[Seq[String]] = {
+    val parts = query.references.map(_.key).toSet
+    val plan = parse(query)
+    val own = commonTables(plan)
+    var found = Vector.empty[Seq[String]]
+    rewrite(plan) { name =>
+      if (name.length > 1 || !parts(name.head) && !own(name.head.toLowerCase)) found :+= name
+      None
+    }: Unit
+    found.distinct
+  }
 
   /** A query of the user. A table or view is read with all its parts, or with the parts in brackets. */
   def adHoc(catalog: Catalog, text: String): DataFrame = {

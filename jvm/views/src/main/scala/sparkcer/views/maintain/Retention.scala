@@ -2,7 +2,7 @@ package sparkcer.views.maintain
 
 import org.apache.spark.sql.cerbridge.CerException
 
-import sparkcer.views.catalog.{Catalog, CatalogFiles, Dependencies, PartName, PartTime, Table}
+import sparkcer.views.catalog.{Catalog, CatalogFiles, Dependencies, Part, PartName, PartTime, Table}
 import sparkcer.views.statement.PartRange
 
 /** Drops old parts. Parts that a view still needs, for its next part or for a part that is to be recomputed, are
@@ -18,6 +18,7 @@ private[views] final class Retention(files: CatalogFiles) {
     */
   def drop(name: String, before: Long, cascade: Boolean): Vector[String] =
     files.commit { (now, _) =>
+      refuseOpen(now(name), before, cascade)
       var dropped = Vector.empty[String]
       // For each table, the number below which parts are dropped.
       var cuts = Map(now(name).name -> before)
@@ -41,14 +42,28 @@ private[views] final class Retention(files: CatalogFiles) {
       if (catalog eq now) (now, dropped) else (Dependencies.settle(catalog), dropped)
     }
 
+  /** The rows of open parts would be lost before any view has seen them, and the views would wait for these parts. */
+  private def refuseOpen(table: Table, before: Long, cascade: Boolean): Unit = {
+    val open = table.open.filter(_.index < before)
+    if (open.nonEmpty && !cascade)
+      throw new CerException(
+        "CER_VIEW_NEEDED.OPEN",
+        "parts" -> PartRange(open.head.index, open.last.index).of(table.name),
+        "rows" -> open.map(_.rows).sum.toString,
+        "time" -> PartTime.words(before, table.length)
+      )
+  }
+
   /** The parts that still need parts of a table below a number. If the table is a view that starts again, these are the
     * next parts of all views that read it.
     */
   private def dependents(catalog: Catalog, table: String, cut: Long, restarts: Boolean): Vector[PartNeed] = {
     val dirty = Dependencies.dirty(catalog)
     def needs(view: Table, index: Long) = Dependencies.inputs(view, index).exists { case (source, range) =>
-      source
-        .equalsIgnoreCase(table) && catalog(source).between(PartRange(range.first, range.last.min(cut - 1))).nonEmpty
+      def isDropped(p: Part) = p.index < cut && range.contains(p.index)
+      source.equalsIgnoreCase(table) &&
+      (catalog(source).between(PartRange(range.first, range.last.min(cut - 1))).nonEmpty ||
+        catalog(source).open.exists(isDropped))
     }
     catalog.tables.filter(_.isView).flatMap { view =>
       // Later parts need no older parts than the next one does, except the first part that UPDATE computes.
@@ -82,6 +97,7 @@ private[views] final class Retention(files: CatalogFiles) {
       val left = table.copy(
         parts = table.parts.filterNot(_.index < cut),
         open = table.open.filterNot(_.index < cut),
+        failed = if (restarts) Vector.empty else table.failed.filterNot(_.index < cut),
         floor = if (restarts) None else floor,
         start = if (restarts) None else table.start,
         updates = if (restarts) None else table.updates

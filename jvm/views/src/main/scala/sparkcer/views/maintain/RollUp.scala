@@ -25,7 +25,8 @@ private[views] final class RollUp(files: CatalogFiles, storage: Storage) {
   }
 
   private def roll(table: Table, parts: Vector[Part]): Long = {
-    val folder = storage.writeRolled(table.name, storage.scan(table, parts))
+    val filled = parts.filter(_.rows > 0)
+    val folder = storage.writeRolled(table.name, storage.scan(table, parts)).copy(parts = filled.length.toLong)
     val rolled = files.commit { (now, _) =>
       val current = now.find(table.name).filter(_.id == table.id)
       val same = parts.filter(p => current.flatMap(_.part(p.index)).exists(_.folders == p.folders))
@@ -33,7 +34,7 @@ private[views] final class RollUp(files: CatalogFiles, storage: Storage) {
       if (same.length < parts.length) (now, 0L)
       else {
         val whole = current.get.copy(folders = current.get.folders :+ folder)
-        val placed = parts.filter(_.rows > 0).foldLeft(whole) { (t, p) =>
+        val placed = filled.foldLeft(whole) { (t, p) =>
           t.updated(t.part(p.index).get.copy(folders = Vector(folder.path)))
         }
         (Sweeper.drop(now, placed, System.currentTimeMillis()), parts.length.toLong)

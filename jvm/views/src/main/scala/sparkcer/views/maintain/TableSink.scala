@@ -9,8 +9,9 @@ import sparkcer.views.store.{PartColumns, Storage}
 
 /** Appends the micro-batches of a stream to a table, and maintains the views after each. A part is complete when the
   * largest time seen is past the end of the part by `delay`. Until then its rows are stored, but views do not see them.
-  * Rows for parts that were dropped are kept aside. The number of the micro-batch is committed together with its rows,
-  * so a micro-batch that Spark runs again changes nothing.
+  * Rows for parts that were dropped are kept aside, and so are rows that are too far ahead, see [[FarAhead]]. The
+  * number of the micro-batch is committed together with its rows, so a micro-batch that Spark runs again changes
+  * nothing.
   *
   * @param delay
   *   in microseconds
@@ -21,6 +22,7 @@ final class TableSink private[views] (
     appender: Appender,
     name: String,
     delay: Long,
+    far: FarAhead,
     maintain: () => Unit
 ) extends ((DataFrame, Long) => Unit) {
 
@@ -39,27 +41,23 @@ final class TableSink private[views] (
     if (!isDone(table)) {
       val staged = appender.stage(table, rows)
       appender.undoing(staged) {
-        val largest = staged.keys.maxOption.map(n => latest(table, n, staged(n)._1))
+        val limit = far.limit(table)
+        val (ahead, timely) = staged.partition(_._1 > limit)
+        val largest = timely.keys.maxOption.map(n => latest(table, n, timely(n)._1))
         val repeated = files.commit { (now, version) =>
           val current = appender.same(now, table)
           if (isDone(current)) (now, true)
           else {
-            val (dropped, kept) = staged.partition { case (n, _) => current.floor.exists(n < _) }
+            val (dropped, kept) = timely.partition { case (n, _) => current.floor.exists(n < _) }
             val seen = (current.seen ++ largest).maxOption
-            val aside = dropped.map { case (n, (folder, count)) =>
-              Part(n, Vector(folder.path), count, version, System.currentTimeMillis())
-            }
-            val noted = current.copy(
-              seen = seen,
-              batches = current.batches.updated(query, batch),
-              aside = current.aside ++ aside,
-              folders = current.folders ++ dropped.values.map(_._1)
-            )
+            val noted = far
+              .put(current, dropped ++ ahead, version)
+              .copy(seen = seen, batches = current.batches.updated(query, batch))
             val complete = seen.map(s => PartTime.part(s - delay, current.length) - 1).getOrElse(Long.MinValue)
             (AppendedRows(now.updated(noted), noted, kept, complete, version), false)
           }
         }
-        if (repeated) appender.discard(staged)
+        if (repeated) appender.discard(staged) else far.warn(table, ahead, limit)
       }
     }
   }

@@ -18,29 +18,45 @@ import sparkcer.views.translate.{SourceTable, Translate}
 private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner) {
 
   /** Returns the statements that were executed. A pattern or a window is returned as its translation. */
-  def create(texts: Vector[StatementText], backfill: Boolean): Vector[String] = {
+  def create(all: Vector[StatementText], backfill: Boolean): Vector[String] = {
     val catalog = files.load()
-    val views = new ViewsOfText(catalog)
+    val texts = all.filterNot(t => t.ifNew && t.name.flatMap(catalog.find).exists(_.isView))
+    val replaced = texts.filter(_.replaces).flatMap(replacedBy(catalog, _))
+    val views = new ViewsOfText(catalog.copy(tables = catalog.tables.filterNot(t => replaced.exists(_.id == t.id))))
     val statements = Dependencies.ordered(views.read(texts))
     val tables = statements.map(s =>
       Table(s.name, UUID.randomUUID().toString, s.length, views.schema(s.name).json, None, Some(s.text))
     )
     files.commit { (now, _) =>
+      replaced.foreach(refuseNeeded(now, _, replaced))
+      val kept = Sweeper.without(now, now.tables.filter(t => replaced.exists(_.id == t.id)))
       tables.foreach { t =>
-        now.checkNew(t.name)
+        kept.checkNew(t.name)
         t.definition.get.sources.filterNot(s => tables.exists(_.name.equalsIgnoreCase(s))).foreach { s =>
-          if (now(s).id != catalog(s).id) throw new CerException("CER_VIEW_CATALOG.REPLACED", "name" -> s)
+          if (kept(s).id != catalog(s).id) throw new CerException("CER_VIEW_CATALOG.REPLACED", "name" -> s)
         }
       }
-      val added = tables.foldLeft(now) { (c, t) =>
+      val added = tables.foldLeft(kept) { (c, t) =>
         val all = c.copy(tables = c.tables :+ t)
         val d = t.definition.get
         val start = if (backfill) ViewStart.earliest(all, d) else ViewStart.newest(all, d)
         start.fold(all)(s => all.updated(ViewStart.at(all, t, s)))
       }
-      (added, ())
+      (if (tables.isEmpty) now else added, ())
     }
     statements.map(_.text)
+  }
+
+  /** The views that a statement replaces: that of its name, and its helper view if it is translated. */
+  private def replacedBy(catalog: Catalog, text: StatementText): Vector[Table] = {
+    val names = text.name.toVector.flatMap(n => if (text.isViewDf) Vector(n) else Vector(n, s"${n}_helper"))
+    names.flatMap(n => catalog.find(n).filter(_.isView))
+  }
+
+  private def refuseNeeded(now: Catalog, view: Table, replaced: Vector[Table]): Unit = {
+    val above = Dependencies.above(now, view.name).filterNot(n => replaced.exists(_.name.equalsIgnoreCase(n)))
+    if (above.nonEmpty)
+      throw new CerException("CER_VIEW_NEEDED.REPLACED", "name" -> view.name, "views" -> above.mkString(", "))
   }
 
   /** The views of one text. They can read each other, in any order. */
@@ -80,7 +96,7 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
         name.toLowerCase, {
           val s = statements(name.toLowerCase)
           references(s)
-          val columns = NameChecks.columns(queries.schema(s.initialize, known), s.name, queries.sameName)
+          val columns = NameChecks.columns(queries.plan(s.initialize, known).schema, s.name, queries.sameName)
           schemas += name.toLowerCase -> columns
           columns
         }
@@ -91,8 +107,12 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
 
     private def check(s: Statement): Unit = {
       val columns = schema(s.name)
-      QueryRunner.check(queries.schema(s.update, known), columns, s"the ${s.update.clause}")
-      Vector(s.initialize, s.update).filter(_.references.isEmpty).foreach { q =>
+      val update = queries.plan(s.update, known)
+      QueryRunner.check(update.schema, columns, s"the ${s.update.clause}")
+      if (OwnJoins.multiply(update, s.name))
+        throw StatementParser.wrong("JOIN_WITHOUT_ON", s"the ${s.update.clause}", "view" -> s.name)
+      // From its own parts alone, one part after the other could be computed without end.
+      Vector(s.initialize, s.update).filter(_.references.forall(_.to(s.name))).foreach { q =>
         throw StatementParser.wrong("NO_PARTS", s"the ${q.clause}", "variable" -> q.variable)
       }
     }

@@ -11,7 +11,8 @@ private[views] object PartQueryParser {
     *   the name of the subscript of the part that is computed. Queries that only read views have none, and their
     *   subscripts are numbers.
     */
-  def apply(text: String, tokens: Vector[Token], variable: Option[String], clause: String): PartQuery = {
+  def apply(written: String, tokens: Vector[Token], variable: Option[String], clause: String): PartQuery = {
+    val text = SlashTimes(written, tokens)
     val found = starts(tokens).flatMap(at => reference(text, tokens, at, variable, clause))
     val start = tokens.head.start
     val sql = new StringBuilder(text.substring(0, start).map(c => if (c == '\n') c else ' '))

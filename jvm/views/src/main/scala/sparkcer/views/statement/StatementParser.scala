@@ -43,7 +43,7 @@ private[views] final class StatementParser private (source: StatementText) {
       fail(tokens.last.end, "NO_LENGTH")
     val update = query(j, at, lengthAt, s"UPDATE of view $name")
     at = lengthAt + 2
-    Statement(name, initialize, update, length(), text)
+    Statement(name, initialize, update, length(), source.stored)
   }
 
   /** Reads `name[j] AS`, and returns the variable. */

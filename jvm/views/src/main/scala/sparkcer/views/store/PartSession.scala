@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, CTERelationR
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.cerbridge.{Plans, Sessions}
 
-/** Runs the queries that write parts in copies of the user's session, with settings that suit them. A copy is used
-  * until the settings of the user's session change. A new copy for each update would cost more than it saves, because
-  * Spark compiles the generated code again in each.
+/** Runs the queries that write parts, and scans of many parts, in copies of the user's session, with settings that suit
+  * them. A copy is used until the settings of the user's session change. A new copy for each update would cost more
+  * than it saves, because Spark compiles the generated code again in each.
   */
 private[views] final class PartSession(spark: SparkSession) {
   import PartSession._
@@ -43,6 +43,15 @@ private[views] final class PartSession(spark: SparkSession) {
         SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES.key -> FileBytes.toString
       )
 
+  /** The session of a scan, by whose settings Spark packs files into tasks: of thousands of small files, 256 into a
+    * task instead of 32, unless the user has set how many.
+    */
+  def scan(files: Int): SparkSession = {
+    val cost = SQLConf.FILES_OPEN_COST_IN_BYTES.key
+    if (files < ManyFiles || Sessions.session(spark).sessionState.conf.contains(cost)) spark
+    else copy(Map(cost -> OpenCost.toString))
+  }
+
   private def in(rows: DataFrame, changes: (String, String)*): DataFrame =
     Plans.dataFrame(copy(changes.toMap), Plans.planOf(rows))
 
@@ -75,6 +84,8 @@ private[views] object PartSession {
   private val Little = BigInt(32L << 20)
   private val OneTask = BigInt(1L << 20)
   private val MostTasks = 8
+  private val ManyFiles = 256
+  private val OpenCost = 512L << 10
 
   /** In the shuffle, where rows are two or three times as large as in Parquet. */
   private val FileBytes = 8L << 20

@@ -4,14 +4,14 @@ import java.io.FileNotFoundException
 import java.util.UUID
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
+import org.apache.parquet.HadoopReadOptions
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.util.HadoopInputFile
 
-import org.apache.spark.sql.{Column, DataFrame, DataFrameWriter, Row, SparkSession}
+import org.apache.spark.sql.{Column, DataFrame, DataFrameWriter, Row, SaveMode, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
-import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.execution.datasources.{DataSource, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.cerbridge.{Plans, Sessions}
 import org.apache.spark.sql.types._
@@ -28,14 +28,25 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
   // One copy of all settings, which takes milliseconds to create: it is used for each file of each part.
   private val hadoop = Sessions.session(spark).sessionState.newHadoopConf()
   private val fs: FileSystem = root.getFileSystem(hadoop)
+  // Without them, Parquet reads all settings of Hadoop from their files again for each footer.
+  private val footers = HadoopReadOptions.builder(hadoop).build()
 
   private val sessions = new PartSession(spark)
 
-  /** Writes rows of one part to a new folder, and returns it with the number of rows. */
-  def write(table: String, rows: DataFrame): (DataFolder, Long) = {
+  /** Writes rows of one part to a new folder. */
+  def write(table: String, rows: DataFrame): WrittenRows = {
     val folder = s"$table/${UUID.randomUUID()}"
-    save(sessions.query(rows).write, folder)
-    written(folder)
+    val query = sessions.query(rows)
+    val target = DataSource(
+      Sessions.session(query),
+      className = "parquet",
+      options = Committer + ("path" -> new Path(root, folder).toString)
+    )
+    // As DataFrameWriter does it. But that keeps the plan, which has the metrics, to itself.
+    val command = target.planForWriting(SaveMode.ErrorIfExists, Plans.planOf(query))
+    val done = Plans.dataFrame(query.sparkSession, command).queryExecution.commandExecuted
+    val (made, count) = written(folder)
+    WrittenRows(made, count, WrittenRows.read(done))
   }
 
   /** Writes rows of several parts, each part to its own new folder. The column `part` has the number of the part. Rows
@@ -62,13 +73,8 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
     dataFolder(folder, dataFiles(folder), rolled = true)
   }
 
-  /** Each task moves its files to the folder when it ends, and there is no `_SUCCESS` file: nobody reads a folder
-    * before the catalog names it. This saves renames, which are copies on object stores.
-    */
-  private def save(writer: DataFrameWriter[Row], folder: String): Unit = writer
-    .option("mapreduce.fileoutputcommitter.algorithm.version", "2")
-    .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-    .parquet(new Path(root, folder).toString)
+  private def save(writer: DataFrameWriter[Row], folder: String): Unit =
+    writer.options(Committer).parquet(new Path(root, folder).toString)
 
   def delete(folder: String): Unit = {
     fs.delete(new Path(root, folder), true)
@@ -92,6 +98,13 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
   private def dataFolder(folder: String, files: Vector[FileStatus], rolled: Boolean): DataFolder =
     DataFolder(folder, rolled, files.map(f => DataFile(f.getPath.getName, f.getLen, f.getModificationTime)))
 
+  /** A folder with those of its files that are as they were written. */
+  def left(folder: DataFolder): DataFolder = {
+    val sizes = list(folder.path).map(f => f.getPath.getName -> f.getLen).toMap
+    val there = folder.files.filter(f => sizes.get(f.name).contains(f.size))
+    if (there.length == folder.files.length) folder else folder.copy(files = there)
+  }
+
   /** A folder that was just written, and the number of its rows. */
   private def written(folder: String): (DataFolder, Long) = {
     val files = dataFiles(folder)
@@ -100,7 +113,7 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
 
   /** The number of rows, from the footers of the files. */
   private def count(files: Vector[FileStatus]): Long = files.map { f =>
-    val reader = ParquetFileReader.open(HadoopInputFile.fromStatus(f, hadoop))
+    val reader = ParquetFileReader.open(HadoopInputFile.fromStatus(f, hadoop), footers)
     try reader.getRecordCount
     finally reader.close()
   }.sum
@@ -119,13 +132,20 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
             plain.map { case (n, p) => StoredFiles(PartRange(n, n), statuses(p)) }.toVector
           )
         )
-    // Such a folder can have old rows of parts that were recomputed since, and that now have another folder.
-    val many = rolled.groupBy(_._2).toVector.map { case (p, of) =>
-      val numbers = of.map(_._1).sorted
-      val files = StoredFiles(PartRange(numbers.head, numbers.last), statuses(p))
-      relation(StructType(table.columns.fields ++ PartNumber.fields), new StructType(), Vector(files))
+    def several(folders: Seq[(DataFolder, Seq[Long])]) = {
+      val numbers = folders.flatMap(_._2).sorted
+      val files = folders.map { case (f, of) => StoredFiles(PartRange(of.min, of.max), statuses(f)) }
+      relation(StructType(table.columns.fields ++ PartNumber.fields), new StructType(), files.toVector)
         .where(within(numbers))
     }
+    // A folder can have old rows of parts that were recomputed since, and that now have another folder. Such folders are
+    // scanned one by one, and all others together.
+    lazy val uses = table.parts.flatMap(_.folders).groupMapReduce(identity)(_ => 1L)(_ + _)
+    val (whole, outdated) = rolled
+      .groupMap(_._2)(_._1)
+      .toVector
+      .partition { case (f, _) => f.parts > 0 && uses(f.path) == f.parts }
+    val many = (if (whole.isEmpty) Vector.empty else Vector(several(whole))) ++ outdated.map(f => several(Seq(f)))
     val plans = one.toVector ++ many
     val all = table.columns.fieldNames.map(PartColumns.quoted) :+ col(PartColumns.Number)
     if (plans.isEmpty) empty(table.columns.add(PartColumns.Number, LongType))
@@ -143,13 +163,11 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
     else col(PartColumns.Number).isin(numbers: _*)
 
   private def relation(data: StructType, partition: StructType, files: Vector[StoredFiles]): DataFrame = {
-    val session = Sessions.session(spark)
+    val session = Sessions.session(sessions.scan(files.length))
     Plans.dataFrame(
       spark,
       LogicalRelation(
-        HadoopFsRelation(PartsIndex(root, partition, files), partition, data, None, new ParquetFileFormat, Map.empty)(
-          session
-        )
+        HadoopFsRelation(PartsIndex(root, partition, files), partition, data, None, new SmallFiles, Map.empty)(session)
       )
     )
   }
@@ -158,6 +176,15 @@ private[views] final class Storage(spark: SparkSession, root: Path) {
 }
 
 private[views] object Storage {
+
+  /** Each task moves its files to the folder when it ends, and there is no `_SUCCESS` file: nobody reads a folder
+    * before the catalog names it. This saves renames, which are copies on object stores.
+    */
+  private val Committer = Map(
+    "mapreduce.fileoutputcommitter.algorithm.version" -> "2",
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs" -> "false"
+  )
+
   private val PartNumber = new StructType().add(PartColumns.Number, LongType)
 
   def empty(schema: StructType): LogicalPlan =

@@ -64,7 +64,8 @@ private[views] object ViewQuery {
     )
   }
 
-  def apply(statement: String, sources: String => Option[SourceTable]): ViewQuery = {
+  def apply(written: String, sources: String => Option[SourceTable]): ViewQuery = {
+    val statement = WindowAlias.removed(written)
     val whole = SqlSpan(statement, 0, statement.length)
     val all = SqlToken.of(whole)
     val tokens = if (all.lastOption.exists(_.text == ";")) all.init else all

@@ -105,12 +105,13 @@ final class MaintenanceSuite extends SparkSuite {
       "CREATE VIEW A AS INITIALIZE A[i] AS SELECT M.src FROM M[i] JOIN N[i] UPDATE A[j] AS SELECT M.src FROM M[j] JOIN N[j] PARTITION LENGTH 60"
     )
     v.sql(
-      "CREATE VIEW B AS INITIALIZE B[i] AS SELECT M.src FROM M[i-1] JOIN N[i] UPDATE B[j] AS SELECT src FROM M[j] JOIN (SELECT 1 FROM B[j-2]) PARTITION LENGTH 60",
+      "CREATE VIEW B AS INITIALIZE B[i] AS SELECT M.src FROM M[i-1] JOIN N[i] UPDATE B[j] AS SELECT src FROM M[j] CROSS JOIN (SELECT 1 FROM B[j-2]) PARTITION LENGTH 60",
       backfill = true
     )
     assertEquals(
       told(v.maintain()),
-      Seq("A[7] initialized", "B[2] initialized", "B[3] initialized") ++ (4 to 9).map(n => s"B[$n] updated")
+      // B[4] stands for the empty parts up to B[8].
+      Seq("A[7] initialized", "B[2] initialized", "B[3] initialized", "B[4] updated", "B[9] updated")
     )
     // The next parts wait for a source.
     val text = v.explain()
@@ -131,6 +132,10 @@ final class MaintenanceSuite extends SparkSuite {
     val text = v.explain()
     assert(text.contains(s"  stale: ${Begin + 1} because M[${Begin + 1}] changed"), text)
     assert(text.contains(s"  stale if these change: ${Begin + 2}..${Begin + 3}"), text)
+    assertEquals(
+      text.linesIterator.filter(_.contains("late rows")).toSeq,
+      Seq("  late rows: can change all later parts, because UPDATE reads Helper[j-1]; each is computed again")
+    )
     assert(text.contains(s"waits for M[${Begin + 4}..${Begin + 59}]"), text)
     assertEquals(
       v.diagram("mermaid"),

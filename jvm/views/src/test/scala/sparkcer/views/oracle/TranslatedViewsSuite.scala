@@ -1,7 +1,5 @@
 package sparkcer.views.oracle
 
-import java.nio.file.Files
-
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row}
@@ -9,7 +7,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import sparkcer.engine.testkit.Properties
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.Views
-import sparkcer.views.testkit.MadeRows
+import sparkcer.views.testkit.{MadeRows, TestFolders}
 
 /** Translated views with the maintainer. In whatever order rows arrive, each part of each view is the result of the
   * plain query over all rows that have arrived.
@@ -47,7 +45,7 @@ class TranslatedViewsSuite extends SparkSuite {
   for (seed <- 1 to (if (Properties.Long) 6 else 1))
     test(s"late rows, in random order ($seed)") {
       val rng = new Random(seed)
-      val v = Views.open(spark, Files.createTempDirectory("views").toString)
+      val v = Views.open(spark, TestFolders.make("views"))
       v.createTable("M", MadeRows.Schema, "t", "1 minute")
       v.sql(
         "CREATE VIEW View1 AS SELECT g, h, count(*) AS ct, sum(loss) AS s FROM M PATTERN [a, b+] WHERE a.loss > 10 AND b.loss > 10 " +

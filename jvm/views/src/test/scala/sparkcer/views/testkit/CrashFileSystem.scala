@@ -17,6 +17,9 @@ final class CrashFileSystem extends RawLocalFileSystem {
   override def checkPath(path: Path): Unit = ()
   override def pathToFile(path: Path): File = new File(path.toUri.getPath)
 
+  override def open(f: Path, bufferSize: Int): FSDataInputStream =
+    if (CrashFileSystem.isUnreadable) throw new IOException("unreadable") else super.open(f, bufferSize)
+
   override def create(f: Path, overwrite: Boolean, b: Int, r: Short, s: Long, p: Progressable): FSDataOutputStream = {
     change()
     super.create(f, overwrite, b, r, s, p)
@@ -40,6 +43,28 @@ object CrashFileSystem {
 
   /** How many changes still succeed. */
   @volatile var left: Int = Int.MaxValue
+
+  /** Does every read fail? */
+  @volatile var isUnreadable: Boolean = false
+
+  /** Runs the body, in which only so many changes succeed. */
+  def after[A](changes: Int)(body: => A): A = {
+    left = changes
+    try body
+    finally left = Int.MaxValue
+  }
+
+  def unreadable[A](body: => A): A = {
+    isUnreadable = true
+    try body
+    finally isUnreadable = false
+  }
+
+  /** Makes paths that begin with `crash:` known. */
+  def register(conf: Configuration): Unit = {
+    conf.set("fs.crash.impl", classOf[CrashFileSystem].getName)
+    conf.set("fs.AbstractFileSystem.crash.impl", classOf[CrashContext].getName)
+  }
 
   private def change(): Unit = synchronized {
     left -= 1

@@ -1,6 +1,5 @@
 package sparkcer.views.testkit
 
-import java.nio.file.Files
 import java.sql.Timestamp
 
 import scala.jdk.CollectionConverters._
@@ -46,13 +45,20 @@ object Network {
       |  SELECT src, dest, sum(loss) AS sum_loss FROM M[j*60 .. j*60+59] GROUP BY src, dest
       |PARTITION LENGTH 3600""".stripMargin
 
+  /** Fails for a part with a loss of 0. */
+  val Broken: String =
+    """CREATE VIEW Broken AS
+      |INITIALIZE Broken[i] AS SELECT src, 100 div loss AS q FROM M[i]
+      |UPDATE Broken[j] AS SELECT src, 100 div loss AS q FROM M[j]
+      |PARTITION LENGTH 60""".stripMargin
+
   val J: String =
     """CREATE VIEW J AS
       |INITIALIZE J[i] AS SELECT * FROM M[i] NATURAL JOIN N[i]
       |UPDATE J[j] AS SELECT * FROM M[j] NATURAL JOIN N[j]
       |PARTITION LENGTH 60""".stripMargin
 
-  def folder(): String = Files.createTempDirectory("views").toString
+  def folder(): String = TestFolders.make("views")
 
   def open(spark: SparkSession): Views = {
     val v = Views.open(spark, folder())

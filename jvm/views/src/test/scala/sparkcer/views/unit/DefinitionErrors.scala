@@ -55,6 +55,19 @@ final class DefinitionErrors(spark: SparkSession) {
       "The views are defined by each other: A -> B -> A. A view can read itself, and views that do not read it."
     ),
     sql(
+      "DROP",
+      "DROP VIEW A B",
+      "In the statement, line 1, column 13: expected one name. Write DROP VIEW name, or DROP VIEW IF EXISTS name."
+    ),
+    sql(
+      "JOIN_WITHOUT_ON",
+      view(
+        "SELECT src, 1 AS ct FROM M[i]",
+        "SELECT New.src, Prev.ct + 1 FROM M[j] AS New LEFT OUTER JOIN A[j-1] AS Prev WHERE New.loss > 10"
+      ),
+      "In the UPDATE of view A: A is joined with its own earlier part without a condition, so its rows multiply with each part. Write ON with the columns of the group, or CROSS JOIN if each row is to be joined with each row."
+    ),
+    sql(
       "DUPLICATE_COLUMN",
       view("SELECT src, src FROM M[i]", "SELECT src, src FROM M[j]"),
       "A would have 2 columns 'src'. Give each column its own name."
@@ -126,7 +139,12 @@ final class DefinitionErrors(spark: SparkSession) {
     sql(
       "NO_PARTS",
       view(First, "SELECT 'x'"),
-      "In the UPDATE of view A: the query reads no part of a table, such as M[j], so it is not known when to run it."
+      "In the UPDATE of view A: the query reads no part of another table or view, such as M[j], so it is not known when to run it."
+    ),
+    sql(
+      "NO_PARTS",
+      view(First, "SELECT src FROM A[j-1]"),
+      "In the UPDATE of view A: the query reads no part of another table or view, such as M[j], so it is not known when to run it."
     ),
     sql(
       "NO_QUERY",
@@ -155,7 +173,7 @@ final class DefinitionErrors(spark: SparkSession) {
     sql(
       "SEVERAL",
       "SELECT 1; SELECT 2",
-      "Several statements in one text must all be CREATE VIEW statements. Run a query by itself."
+      "Several statements in one text must all be CREATE VIEW statements, or all be DROP VIEW statements. Run a query by itself."
     ),
     sql(
       "SPARK",

@@ -1,5 +1,7 @@
 package sparkcer.views.unit
 
+import java.nio.file.{Files, Paths}
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.cerbridge.Sessions
@@ -8,7 +10,8 @@ import org.apache.spark.sql.functions.{current_timestamp, lit, udf}
 import sparkcer.engine.error.Errors
 import sparkcer.engine.testkit.ErrorCase
 import sparkcer.views.Views
-import sparkcer.views.testkit.Network
+import sparkcer.views.maintain.TableSink
+import sparkcer.views.testkit.{CrashFileSystem, Network}
 import sparkcer.views.testkit.Network.{rows, Begin, Helper, Schema, View2}
 
 /** Errors of tables and views that exist: when rows are appended, when parts are read, computed, dropped and rolled up.
@@ -61,10 +64,13 @@ final class OperationErrors(spark: SparkSession) {
       "SELECT now() AS t, 1 AS a, 2 AS a",
       "The rows have more than one column 'a', but the table H has only one. Nothing was appended."
     ),
+    error("CER_VIEW_APPEND.AHEAD", "'soon' is not a length of time that rows may be ahead. Write for example '1 day'.")(
+      v.append("M", rows(spark, (0, "s", 20)), ahead = Some("soon"))
+    ),
     append(
       "EMPTY_PARTS",
-      "SELECT explode(array(timestamp'2015-01-01T00:00:00Z', timestamp'9999-01-01T00:00:00Z')) AS t, 1 AS a",
-      "The rows for H would create parts from 2015-01-01 00:00:00Z to 9999-01-01 00:00:00Z, and most of these would be empty. Nothing was appended. Check the times of the rows."
+      "SELECT explode(array(timestamp'1915-01-01T00:00:00Z', timestamp'2015-01-01T00:00:00Z')) AS t, 1 AS a",
+      "The rows for H would create parts from 1915-01-01 00:00:00Z to 2015-01-01 00:00:00Z, and most of these would be empty. Nothing was appended. Check the times of the rows."
     ),
     append(
       "MISSING_COLUMN",
@@ -129,6 +135,17 @@ final class OperationErrors(spark: SparkSession) {
       "The length of the parts of T is '1 month', which is not a whole number of seconds. Write for example '1 minute' or '60'."
     )(v.createTable("T", Schema, "t", "1 month")),
     catalog("NOT_A_TIME", "'soon' is not a time. Write for example '2015-01-01 00:00'.")(v.timestamp("soon")),
+    catalog("NOT_A_VIEW", "'H' is a table and not a view. drop() drops a table.")(v.sql("DROP VIEW H")),
+    catalog(
+      "NOTHING_OUTSIDE",
+      "No view reads 'dim'. The views read only tables and views of their folder, and changes in these need not be named."
+    )(v.maintain(changed = "dim")),
+    catalog("NOT_READ", "No view reads 'dim'. The tables outside of the folder that views read are places.") {
+      spark.sql("SELECT 's' AS src").createOrReplaceTempView("places")
+      val w = Network.open(spark)
+      w.sql(view("A", "SELECT src FROM M[i] JOIN places USING (src)", "SELECT src FROM M[j] JOIN places USING (src)"))
+      w.maintain(changed = "dim")
+    },
     catalog("NOT_FOUND", "There is no table or view 'Nope' here. There are H, M.")(v.read("Nope")),
     catalog(
       "NO_FOLDER",
@@ -191,6 +208,17 @@ final class OperationErrors(spark: SparkSession) {
       w.sql(view("A", "SELECT CAST(raise_error('broken') AS STRING) AS x FROM M[i]", "SELECT src FROM M[j]"))
       w.append("M", rows(spark, (0, "s", 20)))
       w.maintain()
+      w.read("A", minute(0))
+    },
+    error(
+      "CER_VIEW_NEEDED.OPEN",
+      s"M[${Begin + 1}..${Begin + 2}] before 2015-01-01 00:03:00Z are open: a stream still writes them, and no view has seen their 3 rows. Drop them when the stream has gone on, or drop fewer parts. With cascade, these rows are lost, and the views that wait for them lose all their parts and start again."
+    ) {
+      val w = Network.open(spark)
+      spark.sparkContext.setLocalProperty(TableSink.QueryId, "q")
+      try w.sink("M", "1 minute")(rows(spark, (0, "s", 1), (1, "s", 1), (1, "x", 1), (2, "s", 1)), 0)
+      finally spark.sparkContext.setLocalProperty(TableSink.QueryId, null)
+      w.dropParts("M", minute(3))
     },
     error(
       "CER_VIEW_NEEDED.PARTS_NEXT",
@@ -219,12 +247,55 @@ final class OperationErrors(spark: SparkSession) {
       w.dropParts("M", minute(5))
     },
     error(
+      "CER_VIEW_NEEDED.REPLACED",
+      "Helper cannot be replaced, because View2 are computed from it. Drop these first, or replace them in the same text."
+    )(filled().sql(Helper.replace("CREATE VIEW", "CREATE OR REPLACE VIEW"))),
+    error(
       "CER_VIEW_NEEDED.TABLE",
       "M is still needed by Helper, View2. Drop these first, or drop all of them with cascade."
     )(filled().drop("M"))
   )
 
-  val cases: Vector[ErrorCase] = appends ++ catalogs ++ maintenance
+  private lazy val folder = Network.folder()
+  private lazy val crashing: Views = {
+    CrashFileSystem.register(spark.sparkContext.hadoopConfiguration)
+    val w = Views.open(spark, s"crash://$folder")
+    w.createTable("M", Schema, "t", "60")
+    w
+  }
+
+  private def storage(key: String, message: => String)(body: => Any) = error(s"CER_VIEW_STORAGE.$key", message)(body)
+
+  private val stored = Vector(
+    storage("READ", s"The catalog of views in crash:$folder/_catalog cannot be read: unreadable") {
+      crashing
+      CrashFileSystem.unreadable(Views.open(spark, s"crash://$folder").read("M"))
+    },
+    storage("WRITE", s"The catalog of views in crash:$folder/_catalog cannot be written: crash")(
+      CrashFileSystem.after(0)(crashing.createTable("O", Schema, "t", "60"))
+    ),
+    storage("ROWS", "The rows for M cannot be written: crash. Nothing was appended.")(
+      CrashFileSystem.after(3)(crashing.append("M", rows(spark, (0, "s", 20))))
+    ),
+    storage(
+      "BROKEN_CATALOG",
+      s"These files of the catalog of views in file:$folder/_catalog are lost or damaged: 2.json. Version 1 is the newest that can be read, and there were versions up to 2. Nothing was changed. Restore the files, or run repair(), which continues from version 1."
+    ) {
+      val w = Views.open(spark, folder)
+      w.createTable("N", Schema, "t", "60")
+      Files.writeString(Paths.get(folder, "_catalog", "2.json"), "{\"version\":2,")
+      Views.open(spark, folder).createTable("P", Schema, "t", "60")
+    },
+    storage(
+      "NO_CATALOG",
+      s"No version of the catalog of views in file:$folder/_catalog can be read. These files are lost or damaged: 2.json, 1.json. Restore them."
+    ) {
+      Seq("1.json", "2.json").foreach(n => Files.writeString(Paths.get(folder, "_catalog", n), ""))
+      Views.open(spark, folder).read("M")
+    }
+  )
+
+  val cases: Vector[ErrorCase] = appends ++ catalogs ++ maintenance ++ stored
 }
 
 object OperationErrors {

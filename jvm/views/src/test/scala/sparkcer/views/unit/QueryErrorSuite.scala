@@ -41,7 +41,9 @@ final class QueryErrorSuite extends SparkSuite {
     w.maintain()
     dimension("other")
     w.append("M", rows(spark, (1, "s", 20)))
-    val wrong = intercept[CerException](w.maintain()).getMessage
+    val report = w.maintain().collect()
+    assertEquals(report.map(_.getAs[String]("action")).toSeq, Seq("failed"))
+    val wrong = report.head.getAs[String]("error")
     assert(
       wrong.startsWith(
         s"[CER_VIEW_DEFINITION] In the UPDATE of view D, part ${Begin + 1} (2015-01-01 00:01:00Z): [UNRESOLVED_COLUMN"
@@ -58,7 +60,12 @@ final class QueryErrorSuite extends SparkSuite {
       view("Bad", "SELECT src, 10 / (loss - 5) AS x FROM M[i]", "SELECT src, 10 / (loss - 5) FROM M[j]") + ";" + Helper
     )
     w.append("M", rows(spark, (0, "s", 20), (1, "s", 5), (2, "s", 30)))
-    val wrong = intercept[org.apache.spark.sql.cerbridge.CerRuntimeException](w.maintain()).getMessage
+    val report = w.maintain()
+    assertEquals(
+      told(report),
+      Seq("Bad[0] initialized", "Bad[1] failed", "Helper[0] initialized", "Helper[1] updated", "Helper[2] updated")
+    )
+    val wrong = intercept[org.apache.spark.sql.cerbridge.CerRuntimeException](w.read("Bad", Begin + 1)).getMessage
     assert(
       wrong.startsWith(
         s"[CER_VIEW_FAILED] Part ${Begin + 1} (2015-01-01 00:01:00Z) of view Bad could not be computed, and is as it was before:"

@@ -6,6 +6,7 @@ import org.apache.spark.sql.cerbridge.CerException
 
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.Views
+import sparkcer.views.maintain.TableSink
 import sparkcer.views.testkit.Network
 
 /** Old parts are dropped only if no view needs them, and can be rolled up. Parts that need dropped parts are frozen. */
@@ -50,6 +51,25 @@ final class RetentionSuite extends SparkSuite {
     v.dropParts("View2", minute(20))
     v.append("M", rows(spark, (13, "s", 20)))
     assertEquals(told(v.maintain()), Seq("Helper[13] updated", "View2[13] updated"))
+  }
+
+  test("open parts are not dropped behind the back of the views") {
+    spark.sparkContext.setLocalProperty(TableSink.QueryId, "q")
+    try {
+      val v = open(spark)
+      v.sql(Helper)
+      v.sink("M", "2 minutes")(rows(spark, (0 to 4).map(m => (m.toLong, "s", 20)): _*), 0)
+      assertEquals(told(v.maintain()), Nil)
+      assertEquals(v.parts("Helper").count(), 2L)
+      assertEquals(refused(v, "M", 4), "CER_VIEW_NEEDED.OPEN")
+      assertEquals(v.dropParts("M", minute(2)).toSeq, Seq(s"M[$Begin..${Begin + 1}]"))
+      assertEquals(
+        v.dropParts("M", minute(4), cascade = true).toSet,
+        Set(s"M[${Begin + 2}..${Begin + 3}]", s"Helper[$Begin..${Begin + 1}]")
+      )
+      v.sink("M", "0 seconds")(rows(spark, (5, "s", 20), (6, "s", 20)), 1)
+      assertEquals(texts(v.read("Helper").select("ct")), Seq("[1]", "[2]"))
+    } finally spark.sparkContext.setLocalProperty(TableSink.QueryId, null)
   }
 
   test("late data where a source was dropped: the part stays, and is reported") {

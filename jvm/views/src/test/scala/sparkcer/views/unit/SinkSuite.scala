@@ -1,14 +1,13 @@
 package sparkcer.views.unit
 
 import java.sql.Timestamp
-import java.nio.file.Files
 
 import org.apache.spark.sql.{Encoders, SQLContext}
 import org.apache.spark.sql.streaming.Trigger
 
 import sparkcer.internal.testkit.{Memory, SparkSuite}
 import sparkcer.views.maintain.TableSink
-import sparkcer.views.testkit.Network
+import sparkcer.views.testkit.{Network, TestFolders}
 
 /** A stream into a table: parts are complete after the delay, each micro-batch counts once. */
 final class SinkSuite extends SparkSuite {
@@ -42,13 +41,66 @@ final class SinkSuite extends SparkSuite {
     v.sink("M", "1 minute")(rows(spark, (0, "z", 20), (1, "z", 20)), 3)
     assertEquals(states(), Seq("1 complete 2", "2 complete 1", "3 complete 0", "5 open 1", "0 aside 1"))
     assertEquals(texts(v.aside("M").select("src")), Seq("[z]"))
-    assert(v.explain().contains("  kept aside: 1 row that arrived for dropped parts"))
+    assert(v.explain().contains("  kept aside: 1 row for dropped parts or too far ahead"))
+  })
+
+  test("a view that fails does not stop the stream, and is computed when it can be")(asQuery("q") {
+    val v = open(spark)
+    v.sql(s"$Helper; $Broken")
+    def failed() = v.parts("Broken").where("state = 'failed'").collect().toSeq.map(_.getLong(0) - Begin)
+    v.sink("M")(rows(spark, (0, "s", 20), (1, "s", 20)), 0)
+    assertEquals(failed(), Nil)
+    v.sink("M")(rows(spark, (1, "x", 0), (2, "s", 20)), 1)
+    v.sink("M")(rows(spark, (3, "s", 20)), 2)
+    assertEquals(failed(), Seq(1L))
+    assertEquals(v.parts("M").where("state = 'complete'").count(), 3L)
+    assertEquals(texts(v.read("Helper").select("ct")), Seq("[1]", "[2]", "[3]"))
+    val report = v.maintain().collect()
+    assertEquals(
+      report.toSeq.map(r => (r.getString(0), r.getLong(1) - Begin, r.getString(3), r.getString(4))),
+      Seq(("Broken", 1L, "failed", s"M[${Begin + 1}] arrived"))
+    )
+    val error = report.head.getAs[String]("error")
+    assert(error.startsWith("[DIVIDE_BY_ZERO] Division by zero."), error)
+    assert(v.explain().contains(s"  failed: ${Begin + 1} (2015-01-01 00:01:00Z): $error"), v.explain())
+    // Dropping the cause is not possible here; a new definition is.
+    v.sql("CREATE OR REPLACE " + Broken.stripPrefix("CREATE ").replace("100 div loss", "100 div nullif(loss, 0)"), true)
+    assertEquals(
+      Network.told(v.maintain()),
+      (0 to 2).map(n => s"Broken[$n] ${if (n == 0) "initialized" else "updated"}")
+    )
+    assertEquals(failed(), Nil)
+  })
+
+  test("rows far ahead are put aside, and hurt nobody")(asQuery("q") {
+    val v = open(spark)
+    v.sql(Helper)
+    val day = 1440L
+    val now = System.currentTimeMillis() / 60000 - Begin
+    v.sink("M")(rows(spark, (now - 2, "s", 20), (now + 60 * day, "s", 20), (now + 60 * day, "x", 20)), 0)
+    v.sink("M")(rows(spark, (now - 1, "s", 20)), 1)
+    v.sink("M")(rows(spark, (now, "s", 20), (now + day + 2, "x", 20)), 2)
+    assertEquals(
+      v.parts("M").collect().toSeq.map(r => (r.getLong(0) - Begin - now, r.getString(2), r.getLong(3))),
+      Seq(
+        (-2L, "complete", 1L),
+        (-1L, "complete", 1L),
+        (0L, "open", 1L),
+        (60 * day, "aside", 2L),
+        (day + 2, "aside", 1L)
+      )
+    )
+    assertEquals(texts(v.read("Helper").select("ct")), Seq("[1]", "[2]"))
+    assertEquals(v.aside("M").count(), 3L)
+    // A table of the future says so.
+    v.sink("M", ahead = Some("90 days"))(rows(spark, (now + 60 * day, "s", 20)), 3)
+    assertEquals(v.parts("M").where("state = 'aside'").count(), 2L)
   })
 
   test("a running stream, stopped and started again") {
     implicit val context: SQLContext = spark.sqlContext
     val memory = Memory.MemoryStream[(Timestamp, String, Int)](Encoders.product[(Timestamp, String, Int)], context)
-    val checkpoint = Files.createTempDirectory("checkpoint").toString
+    val checkpoint = TestFolders.make("checkpoint")
     val v = open(spark)
     v.sql(s"$Helper; $View2")
     def run(): Unit = memory

@@ -84,6 +84,77 @@ final class ViewsSuite extends SparkSuite {
     assertEquals(spark.sql("SELECT * FROM own WHERE x = :a", Map("a" -> "INITIALIZE")).count(), 1L)
   }
 
+  test("views are replaced, created once, and dropped, in v.sql and in spark.sql") {
+    val folder = Network.folder()
+    val v = Views.open(spark, folder)
+    v.createTable("M", Schema, "t", "60")
+    val window = "CREATE VIEW W AS SELECT src, sum(loss) AS s FROM M [WINDOW 2 minutes] GROUP BY src"
+    v.sql(s"$Helper; $View2; $window")
+    v.append("M", rows(spark, (0 to 3).map(m => (m.toLong, "s", 20)): _*))
+    v.maintain()
+    assertEquals(v.sql(Helper.replace("VIEW Helper", "VIEW IF NOT EXISTS Helper").replace("> 10", "> 20")).count(), 0L)
+    assertEquals(v.read("Helper").count(), 4L)
+    val both = s"$Helper; $View2".replace("CREATE VIEW", "CREATE OR REPLACE VIEW").replace(">= 4", ">= 2")
+    assertEquals(
+      v.sql(both, backfill = true).collect().toSeq.map(_.getString(0)),
+      Seq(Helper, View2.replace(">= 4", ">= 2"))
+    )
+    v.sql(window.replace("CREATE VIEW", "CREATE OR REPLACE VIEW").replace("sum", "max"), backfill = true)
+    v.maintain()
+    assertEquals(texts(v.read("View2").select("ct")), Seq("[2]", "[3]", "[4]"))
+    assertEquals(texts(v.read("W").select("s")), Seq("[20]", "[20]", "[20]"))
+    v.sql("DROP VIEW View2; DROP VIEW IF EXISTS Nope")
+    assertEquals(v.diagram("mermaid").contains("View2"), false)
+    spark.conf.set("spark.cer.views.path", folder)
+    try {
+      spark.sql("drop view W")
+      spark.sql(
+        "CREATE OR REPLACE VIEW W AS SELECT src, max(loss) AS s FROM M [WINDOW 3 minutes] GROUP BY src".replace(
+          "W AS",
+          "X AS"
+        )
+      )
+      spark.sql("CREATE TEMP VIEW own2 AS SELECT 1")
+      spark.sql("DROP VIEW own2")
+    } finally spark.conf.unset("spark.cer.views.path")
+    assert(v.diagram("mermaid").contains("X_helper") && !v.diagram("mermaid").contains("W("), v.diagram("mermaid"))
+  }
+
+  test("the alias of a source with a window") {
+    val v = open(spark)
+    v.append("M", rows(spark, (0 to 3).map(m => (m.toLong, "s", m.toInt)): _*))
+    Seq("A" -> "M AS m", "B" -> "M m", "C" -> "M").foreach { case (name, from) =>
+      val q = if (name == "C") "M" else "m"
+      v.sql(
+        s"CREATE VIEW $name AS SELECT $q.src, sum($q.loss) AS s FROM $from [WINDOW 2 minutes] WHERE $q.dest = 'd' GROUP BY $q.src HAVING sum($q.loss) > 1",
+        backfill = true
+      )
+    }
+    v.maintain()
+    Seq("A", "B", "C").foreach(n => assertEquals(texts(v.read(n).drop("PART_TIMESTAMP")), Seq("[s,3]", "[s,5]"), n))
+  }
+
+  test("times with slashes, as in the ViewDF paper") {
+    val v = open(spark)
+    v.append("M", rows(spark, (0 to 3).map(m => (m.toLong, "s", m.toInt)): _*))
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    try {
+      def losses(where: String) = texts(v.sql(s"SELECT loss FROM M WHERE $where"))
+      assertEquals(losses("PART_TIMESTAMP=\"2015/01/01 0:00\""), Seq("[0]"))
+      assertEquals(
+        losses("M.PART_TIMESTAMP >= '2015/1/1 0:02:00' AND '2015/01/01' < M.PART_TIMESTAMP"),
+        Seq("[2]", "[3]")
+      )
+      assertEquals(losses("PART_TIMESTAMP BETWEEN '2015/01/01 0:01' AND '2015/01/01 0:02'"), Seq("[1]", "[2]"))
+      assertEquals(losses("PART_TIMESTAMP IN ('2015/01/01 0:01') AND src <> '2015/01/01 0:01'"), Seq("[1]"))
+      assertEquals(
+        texts(v.sql("SELECT '2015/01/01' AS x FROM M WHERE PART_TIMESTAMP = '2015/01/01'")),
+        Seq("[2015/01/01]")
+      )
+      assertEquals(v.read("M", v.timestamp("2015/01/01 0:03")).count(), 1L)
+    } finally spark.conf.unset("spark.sql.session.timeZone")
+  }
+
   test("late data: only parts that are affected are recomputed, and an unchanged part ends the chain") {
     val v = open(spark)
     v.sql(s"$Helper; $View2")
@@ -103,6 +174,43 @@ final class ViewsSuite extends SparkSuite {
         "View2[3] unchanged"
       )
     )
+  }
+
+  /** View2 reads no rows: the statistics in the files of Helper tell that no row meets its condition. */
+  test("the rows that an update has read, as Spark counts them") {
+    val v = open(spark)
+    spark.range(1000).selectExpr("concat('s', id) AS src", "id").createOrReplaceTempView("thousand")
+    v.sql(s"$Helper; $View2")
+    v.sql(
+      "CREATE VIEW W AS INITIALIZE W[i] AS SELECT src, id FROM M[i] JOIN thousand USING (src) UPDATE W[j] AS SELECT src, id FROM M[j] JOIN thousand USING (src) PARTITION LENGTH 60"
+    )
+    v.append("M", rows(spark, (0 to 1).flatMap(m => (0 to 9).map(n => (m.toLong, s"s$n", if (n < 5) 20 else 1))): _*))
+    assertEquals(
+      v.maintain()
+        .orderBy("view", "part")
+        .collect()
+        .toSeq
+        .map(r => (r.getString(0), r.getAs[Long]("rows"), r.getAs[Long]("rows_read"))),
+      Seq(
+        ("Helper", 5L, 10L),
+        ("Helper", 5L, 15L),
+        ("View2", 0L, 0L),
+        ("View2", 0L, 0L),
+        ("W", 10L, 1010L),
+        ("W", 10L, 1010L)
+      )
+    )
+  }
+
+  test("a batch with a name is appended once") {
+    val v = open(spark)
+    assertEquals(v.append("M", rows(spark, (0, "s", 20)), batch = Some("a")), 0L)
+    v.append("M", rows(spark, (0, "s", 20)), batch = Some("a"))
+    v.append("M", rows(spark, (0, "s", 20)), batch = Some("b"))
+    assertEquals(v.read("M").count(), 2L)
+    assertEquals(v.append("M", rows(spark, (10000000, "s", 20)), batch = Some("c")), 1L)
+    assertEquals(v.append("M", rows(spark, (10000000, "s", 20)), batch = Some("c")), 0L)
+    assertEquals((v.read("M").count(), v.aside("M").count()), (2L, 1L))
   }
 
   test("parts of an hour over parts of a minute, and a join of two tables") {

@@ -14,6 +14,9 @@ object Columns {
   def column(e: Expression): Column = ExpressionUtils.column(e)
   def expression(c: Column): Expression = ExpressionUtils.expression(c)
 
+  /** The column of this very name. */
+  def named(df: DataFrame, name: String): Column = df("`" + name.replace("`", "``") + "`")
+
   /** The SQL text as an unresolved expression. */
   def parse(df: DataFrame, sql: String): Expression =
     Sessions.session(df).sessionState.sqlParser.parseExpression(sql)
@@ -29,6 +32,14 @@ object Columns {
     df.select(columns: _*).queryExecution.analyzed match {
       case Project(list, child) => (list.map { case Alias(e, _) => e; case e => e }, child)
       case other                => throw new IllegalStateException(s"not a projection: $other")
+    }
+
+  /** The same, if the columns are plain expressions of one row, and not aggregates, window functions or the like. */
+  def plainlyResolved(df: DataFrame, columns: Seq[Column]): Option[Seq[Expression]] =
+    df.select(columns: _*).queryExecution.analyzed match {
+      case Project(list, child) if child.output == Plans.planOf(df).output =>
+        Some(list.map { case Alias(e, _) => e; case e => e })
+      case _ => None
     }
 
   /** Columns of a DataFrame without rows as expressions that can be evaluated: in the form that the optimizer gives

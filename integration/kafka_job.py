@@ -1,0 +1,63 @@
+"""A stream from Kafka to Kafka as a separate program, so that it can be killed.
+
+    python -m integration.kafka_job FOLDER BROKER DELAY
+
+It reads JSON events from the topic `events`, writes matches to the topic `matches`, continues from FOLDER/checkpoint,
+and runs until it is killed.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import col, from_json
+from pyspark.sql.streaming.query import StreamingQuery
+
+from integration import stream_job
+from scripts.broker import CONNECTOR
+from spark_cer import cer
+
+SCHEMA = "type STRING, ts TIMESTAMP, id INT, key STRING, p INT"
+PER_TRIGGER = 300
+
+
+def parsed(topic: DataFrame) -> DataFrame:
+    """The events of a topic. Malformed JSON has NULL in all columns."""
+    return topic.select(from_json(col("value").cast("string"), SCHEMA).alias("event")).select("event.*")
+
+
+def topic(spark: SparkSession, broker: str, name: str) -> DataFrame:
+    """All that a topic has now, as a batch."""
+    options = {"kafka.bootstrap.servers": broker, "subscribe": name, "startingOffsets": "earliest"}
+    return spark.read.format("kafka").options(**options).load()
+
+
+def stream(spark: SparkSession, broker: str, name: str, per_trigger: int = PER_TRIGGER) -> DataFrame:
+    options = {"kafka.bootstrap.servers": broker, "subscribe": name, "startingOffsets": "earliest"}
+    return spark.readStream.format("kafka").options(**options, maxOffsetsPerTrigger=per_trigger).load()
+
+
+def matches(events: DataFrame, late: str = "count") -> DataFrame:
+    return events.transform(cer(stream_job.QUERY, time="ts", late=late))
+
+
+def start(spark: SparkSession, folder: Path, broker: str, delay: str) -> StreamingQuery:
+    events = parsed(stream(spark, broker, "events"))
+    return (
+        matches(events.withWatermark("ts", delay))
+        .selectExpr("match_id AS key", "to_json(struct(*)) AS value")
+        .writeStream.format("kafka")
+        .option("kafka.bootstrap.servers", broker)
+        .option("topic", "matches")
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .start()
+    )
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    running = start(stream_job.session("local[2]", CONNECTOR), folder, sys.argv[2], sys.argv[3])
+    (folder / "running").touch()
+    running.awaitTermination()

@@ -1,0 +1,60 @@
+package sparkcer.benchmarks
+
+import java.nio.file.{Files, Path}
+import java.sql.Timestamp
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+
+/** An event of a shop: a cart is opened, or somebody looks at something. */
+final case class Click(`type`: String, cart: Long, ts: Timestamp)
+
+/** Events as Parquet files, each a micro-batch: first many carts, each with its own key and over some time, then small
+  * files of clicks that concern few other keys.
+  */
+final class WaitingFiles(folder: Path) {
+  import WaitingFiles._
+
+  /** @param carts
+    *   how many there are, a thousand a second
+    * @param from
+    *   the time of the first small file, in seconds; each is ten seconds after the one before
+    */
+  def write(spark: SparkSession, carts: Int, from: Long): Unit = {
+    import spark.implicits._
+    def at(millis: Long) = new Timestamp(1700000000000L + millis)
+    val opened = spark.range(0, carts.toLong, 1, 1).as[Long].map(i => Click("cart", i, at(i)))
+    opened.write.mode("overwrite").parquet(folder.resolve("0").toString)
+    (0 until Small).foreach { n =>
+      val seen = spark.range(0, Clicks.toLong, 1, 1).as[Long].map { i =>
+        Click("view", -1 - i % Viewed, at((from + 10 * n) * 1000 + i))
+      }
+      seen.write.mode("overwrite").parquet(folder.resolve((n + 1).toString).toString)
+    }
+    // A stream takes files in the order of these times.
+    (0 to Small).foreach { n =>
+      folder.resolve(n.toString).toFile.listFiles.filter(_.getName.startsWith("part-")).foreach { f =>
+        require(f.setLastModified(1000000000000L + n * 1000L))
+      }
+    }
+  }
+
+  def delete(): Unit = SparkRun.delete(folder)
+
+  /** One file a micro-batch. */
+  def stream(spark: SparkSession): DataFrame = spark.readStream
+    .schema("type STRING, cart BIGINT, ts TIMESTAMP")
+    .option("maxFilesPerTrigger", "1")
+    .option("recursiveFileLookup", "true")
+    .parquet(folder.toString)
+}
+
+object WaitingFiles {
+  val Small = 24
+  private val Clicks = 10000
+  private val Viewed = 1000
+
+  /** How many carts are opened in the time between two small files. */
+  val Between = 10000
+
+  def temporary(): WaitingFiles = new WaitingFiles(Files.createTempDirectory("waiting"))
+}

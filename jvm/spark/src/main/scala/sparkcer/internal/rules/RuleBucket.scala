@@ -1,0 +1,219 @@
+package sparkcer.internal.rules
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.collection.mutable
+
+import org.slf4j.LoggerFactory
+
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Literal, UnsafeRow}
+import org.apache.spark.sql.types.{DataType, StructType}
+
+import sparkcer.engine.state.{Frame, SharedArrays}
+import sparkcer.internal.output.View
+import sparkcer.internal.prepare.Event
+import sparkcer.internal.stream.{Bucket, BucketOutput, Counts, LiveBucket, LogHead, RuleCounts}
+
+/** The state of a set of rules in one bucket of a stream: a [[Bucket]] for each rule that has read an event, as if the
+  * rule were alone. What rules share is the payload of an event, in memory and in the log.
+  *
+  * A piece of the log has a section for each rule that has changed, under the identity of the rule. So a set can change
+  * from one run to the next: rules that stay find their sections, sections of rules that are gone are not read, and are
+  * left out of the next full piece, and new rules begin empty.
+  */
+final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[RuleEvent] {
+  private val dispatch = new Dispatch(set)
+  private val rows = new RuleRows(set)
+  private val buckets = new Array[Bucket](set.rules.length)
+  private val unsaved = mutable.LinkedHashSet.empty[Int]
+  private lazy val numberOf: Map[String, Int] = set.rules.indices.map(r => set.rules(r).id -> r).toMap
+
+  private var fullBytes = 0L
+  private var laterBytes = 0L
+
+  /** Does the log have sections of rules that are gone, or events with other columns? */
+  private var outdated = false
+
+  private def live: Iterator[Int] = buckets.indices.iterator.filter(buckets(_) != null)
+
+  private def bucket(rule: Int): Bucket = {
+    if (buckets(rule) == null) buckets(rule) = newBucket(rule)
+    unsaved += rule
+    buckets(rule)
+  }
+
+  private def newBucket(rule: Int): Bucket = {
+    val plan = set.rules(rule)
+    new Bucket(plan.plan, plan.recognizer(set, rows), plan.view(set.event))
+  }
+
+  def read(events: Array[RuleEvent], watermark: Long, out: BucketOutput): Unit = {
+    val each = new OfRules(out)
+    val byRule = mutable.LinkedHashMap.empty[Int, mutable.ArrayBuffer[Event]]
+    events.foreach { e =>
+      out.counts.events += 1
+      if (isLateElsewhere(e, watermark)) each.dontTell(e.payload)
+      dispatch(e.group, e.met)
+      (0 until dispatch.count).foreach { i =>
+        val rule = dispatch.reading(i)
+        val read = Event(
+          e.key,
+          e.time,
+          e.time,
+          timed = true,
+          e.order,
+          e.arrival,
+          dispatch.mask(rule),
+          dispatch.more(rule),
+          e.payload
+        )
+        byRule.getOrElseUpdate(rule, mutable.ArrayBuffer.empty) += read
+      }
+    }
+    byRule.foreach { case (rule, its) => each.of(rule)(_.read(its.toArray, watermark, each)) }
+    advance(watermark, each, !byRule.contains(_))
+  }
+
+  /** Is the event late for the group to which it was sent first, too? An event behind Spark's watermark is late for all
+    * of them, and is one late event.
+    */
+  private def isLateElsewhere(e: RuleEvent, watermark: Long): Boolean =
+    !e.first && e.time < watermark && set.rules.head.plan.stream.watermark.exists(!_.chained)
+
+  def advance(watermark: Long, out: BucketOutput): Unit = advance(watermark, new OfRules(out), _ => true)
+
+  /** Visits the rules that have something to do at this time. */
+  private def advance(watermark: Long, out: OfRules, which: Int => Boolean): Unit = {
+    live.filter(r => which(r) && buckets(r).wakeAt.exists(_ < watermark)).toVector.foreach { r =>
+      out.of(r)(_.advance(watermark, out))
+    }
+    out.close()
+  }
+
+  /** What comes out of rules, one after the other. An event that is late for several rules is one late event. */
+  final private class OfRules(all: BucketOutput) extends BucketOutput(lateRows = false, eventTime = false) {
+    private val lates =
+      java.util.Collections.newSetFromMap(new java.util.IdentityHashMap[Array[Byte], java.lang.Boolean])
+    private val rules = mutable.ArrayBuffer.empty[RuleCounts]
+
+    def of(rule: Int)(work: Bucket => Unit): Unit = {
+      val own = RuleCounts(set.rules(rule).id)
+      rules += own
+      val started = System.nanoTime()
+      val read = counts.events
+      work(bucket(rule))
+      own.events = counts.events - read
+      own.nanos = System.nanoTime() - started
+    }
+
+    def close(): Unit = {
+      all.counts.idle += counts.idle
+      all.counts.rules = rules.toVector
+    }
+
+    def dontTell(payload: Array[Byte]): Unit = lates.add(payload): Unit
+
+    override def matched(row: UnsafeRow, end: Long): Unit = {
+      rules.last.matches += 1
+      all.matched(row, end)
+    }
+    override def late(e: Event): Unit = if (lates.add(e.payload)) all.late(e)
+  }
+
+  def wakeAt: Option[Long] = live.flatMap(buckets(_).wakeAt).minOption
+
+  def isEmpty: Boolean = live.forall(buckets(_).isEmpty)
+
+  def bytes: Long = live.map(buckets(_).bytes).sum
+
+  def measure(counts: Counts): Unit = {
+    live.foreach(buckets(_).measure(counts))
+    counts.bytes = fullBytes + laterBytes
+    counts.rules.foreach { own =>
+      val size = Counts()
+      buckets(numberOf(own.rule)).measure(size)
+      own.nodes = size.nodes
+      own.bytes = size.bytes
+    }
+  }
+
+  def save(): (Array[Byte], Boolean) = {
+    val full = head == LogHead.Empty || outdated || laterBytes > 2 * fullBytes + Bucket.SmallLog
+    val arrays = new SharedArrays
+    val rules = if (full) live.toVector else unsaved.toVector
+    val sections = rules.map(r => r -> buckets(r).save(full || !savedOnce(r), arrays))
+    val piece = Frame.write { out =>
+      out.array(set.event.json.getBytes(UTF_8))
+      arrays.save(out)
+      out.int(sections.length)
+      sections.foreach { case (r, bytes) =>
+        out.array(set.rules(r).identity.getBytes(UTF_8))
+        out.array(bytes)
+      }
+    }
+    unsaved.clear()
+    savedOnce ++= rules
+    outdated = false
+    if (full) { fullBytes = piece.length.toLong; laterBytes = 0 }
+    else laterBytes += piece.length
+    (piece, full)
+  }
+
+  /** The rules that have a section in the log. */
+  private val savedOnce = mutable.HashSet.empty[Int]
+
+  private def restore(pieces: Vector[Array[Byte]]): Unit = {
+    val sections = mutable.LinkedHashMap.empty[String, Vector[(Array[Byte], SharedArrays)]]
+    pieces.zipWithIndex.foreach { case (bytes, i) =>
+      if (i == 0) fullBytes = bytes.length.toLong else laterBytes += bytes.length
+      val in = Frame.read(bytes)
+      val columns = DataType.fromJson(new String(in.array(), UTF_8)).asInstanceOf[StructType]
+      if (columns != set.event) outdated = true
+      val arrays = SharedArrays.load(in, RuleBucket.changed(columns, set.event)(_))
+      (0 until in.int()).foreach { _ =>
+        val rule = new String(in.array(), UTF_8)
+        sections(rule) = sections.getOrElse(rule, Vector.empty) :+ (in.array() -> arrays)
+      }
+    }
+    set.rules.indices.foreach { r =>
+      sections.remove(set.rules(r).identity).foreach { its =>
+        buckets(r) = Bucket.load(newBucket(r), its, LogHead.Empty)
+        savedOnce += r
+      }
+    }
+    if (sections.nonEmpty) {
+      outdated = true
+      RuleBucket.log.info(
+        s"The state of ${sections.size} rules that have changed or are gone is dropped; ${savedOnce.size} go on."
+      )
+    }
+  }
+}
+
+private[sparkcer] object RuleBucket {
+  private val log = LoggerFactory.getLogger("sparkcer")
+
+  /** Payloads with the columns that a set keeps now, from those that it kept when they were saved. A column that it did
+    * not keep is NULL.
+    */
+  private def changed(was: StructType, now: StructType): View =
+    if (was == now) View.Whole
+    else
+      new View.Projected(
+        now.map { f =>
+          was.fieldNames.indexOf(f.name) match {
+            case i if i >= 0 && was(i).dataType == f.dataType => BoundReference(i, f.dataType, nullable = true)
+            case _                                            => Literal(null, f.dataType)
+          }
+        },
+        was.length
+      )
+
+  /** The bucket that a log describes. */
+  def load(set: RuleSetPlan, pieces: Vector[Array[Byte]], head: LogHead): RuleBucket = {
+    val bucket = new RuleBucket(set)
+    bucket.restore(pieces)
+    bucket.head = head
+    bucket
+  }
+}

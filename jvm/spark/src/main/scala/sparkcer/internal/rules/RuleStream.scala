@@ -1,0 +1,50 @@
+package sparkcer.internal.rules
+
+import org.apache.spark.sql.{Column, DataFrame, Encoders, SparkSession}
+import org.apache.spark.sql.cerbridge.{Columns, Plans, Sessions}
+import org.apache.spark.sql.functions.{coalesce, col, lit, max}
+import org.apache.spark.sql.types.StructType
+
+import sparkcer.internal.output.Unpack
+import sparkcer.internal.prepare.{RunStarts, Tally}
+import sparkcer.internal.stream.{StreamQuery, StreamWarnings}
+
+/** A set of rules over a stream: one operator with one checkpoint for all of them. */
+private[sparkcer] object RuleStream {
+
+  def apply(spark: SparkSession, events: RuleEvents, set: RuleSetPlan, bound: BoundRules): DataFrame = {
+    val stream = bound.stream
+    StreamWarnings.atStart(bound.plans, stream)
+    // A rule that is gone, or was for a while, must leave no state in any bucket.
+    val rows = Plans.dataFrame(spark, Tally(events, Some(new RunStarts))).as[RuleEvent](Encoders.product[RuleEvent])
+    // Sent once to each executor: with many rules it is large.
+    val processor =
+      new RuleProcessor(Sessions.session(spark).sparkContext.broadcast(set), stream, StreamQuery.cacheBytes(spark))
+    // Buckets are of keys alone: the numbers of groups are others when the set changes.
+    val found = StreamQuery.run(rows, processor, stream, oneTask = false, spark, col("group"), metrics(bound))(
+      Encoders.product[RuleEvent]
+    )
+    val schema = RuleWriter.schema(set)
+    val watermarked = stream.watermark.isDefined
+    def unpacked(name: String, as: StructType, always: Boolean): Column =
+      Columns.column(Unpack(Columns.expression(col(name)), as, always))
+    found
+      .select(
+        unpacked("row", schema, always = !set.lateRows).as("m"),
+        unpacked("late", set.event, always = false).as("late"),
+        col("end")
+      )
+      .select(schema.fieldNames.toSeq.map {
+        case "end" if watermarked => col("end")
+        case "late"               => col("late")
+        case n                    => col("m").getField(n).as(n)
+      }: _*)
+  }
+
+  /** How many rules were left out, and what the costliest of the others did. */
+  private def metrics(bound: BoundRules): Seq[Column] = {
+    val costliest = CostliestRules(Columns.expression(col("counts.rules"))).toAggregateExpression()
+    val leftOut = lit(bound.leftOut.toLong)
+    Seq(coalesce(max(leftOut), leftOut).as("skipped"), Columns.column(costliest).as("rules"))
+  }
+}

@@ -1,0 +1,116 @@
+package sparkcer.internal.unit
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+
+import sparkcer._
+import sparkcer.engine.ceql.Parser
+import sparkcer.engine.testkit.ErrorCase
+import sparkcer.internal.bind.{Binding, Options}
+import sparkcer.internal.rules.{BoundRules, Rule, RuleInputs, RuleTable}
+import sparkcer.internal.testkit.Logged
+
+/** All errors and warnings of sets of rules. */
+final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries(spark) {
+  import spark.implicits._
+
+  private val right = "SELECT * FROM S WHERE A"
+  private val wrong = "SELECT * FROM S WHERE A FILTER A[prize > 1]"
+  private val listed = "Rule 'b': [CER_UNKNOWN_COLUMN] Line 1, column 34: 'prize' is not a column. " +
+    s"$columns Did you mean 'price'?\n$wrong\n${" " * 33}^"
+
+  private def fit(query: String) = BoundRules.mustFit(Binding.of(events, query, Options(time = Some("t"))))
+
+  private def several(query: String)(inputs: (String, DataFrame)*) = {
+    val options = Options(time = Some("t"))
+    RuleInputs(inputs, options).of(Parser.parse(query))
+  }
+
+  def cases: Vector[ErrorCase] = Vector(
+    error(
+      "CER_RULES.CONSUME_ANY",
+      "CONSUME BY ANY puts the events of all keys in one order, which rules of a set do not have. " +
+        "Use CONSUME BY PARTITION, or run the query by itself."
+    )(fit(s"$right CONSUME BY ANY")),
+    error(
+      "CER_RULES.OTHER_WINDOW",
+      "WITHIN is about 'price', but in a set of rules it must be about the time column, which is 't'. " +
+        "Run the query by itself, or write WITHIN with the time column or EVENTS."
+    )(fit(s"$right WITHIN 5 [price]")),
+    error("CER_RULES.INVALID", s"1 of 2 rules are wrong; invalid='skip' would leave them out.\n\n$listed")(
+      events.cerRules(Map("a" -> right, "b" -> wrong), time = "t")
+    ),
+    refused(
+      "CER_RULES.INPUT_ORDER",
+      "SELECT * FROM Sells, Buys WHERE Sells ; Buys",
+      "Sells, Buys",
+      "Events of the same time are in the order of FROM, and in a set of rules in the order of its inputs. " +
+        "Write FROM Buys, Sells, or give the inputs in another order."
+    )(several(_)("Buys" -> events, "Sells" -> events)),
+    error(
+      "CER_RULES.INPUT_TYPES",
+      "There is a column 'type' in Sells, Others and none in Buys, so events of Buys would have another value there than " +
+        "in the query by itself. Rename the column, or add it to Buys."
+    )(
+      several("SELECT * FROM Buys, Sells WHERE Buys ; Sells")(
+        "Buys" -> events.drop("type"),
+        "Sells" -> events,
+        "Others" -> events
+      )
+    ),
+    refused(
+      "CER_UNKNOWN_STREAM.NOT_AN_INPUT",
+      "SELECT * FROM Buyz WHERE A",
+      "Buyz",
+      "FROM names Buyz, which is not one of the inputs Buys, Sells. Did you mean 'Buys'?"
+    )(several(_)("Buys" -> events, "Sells" -> events)),
+    error("CER_RULES.NONE", "There are no rules to run.")(events.cerRules(Map.empty, time = "t")),
+    error(
+      "CER_RULES.TIMES",
+      "All rules of a set have the same time column, but one is about 't' and another about 'price'. " +
+        "Name the column: time='t'."
+    )(events.cerRules(Map("a" -> s"$right WITHIN 1 [t]", "b" -> s"$right WITHIN 1 [price]"))),
+    error("CER_RULES.TWICE", "Two rules have the name 'a'. Each rule needs a name of its own.")(
+      CerRules(events, Seq(Rule("a", right), Rule("a", wrong)), Options(time = Some("t")), skipInvalid = false)
+    ),
+    error(
+      "CER_RULES.TABLE",
+      "A table of rules has the columns rule_id and query, but 'rule_id' is not among id, query."
+    )(
+      RuleTable(Seq(("a", right)).toDF("id", "query"))
+    ),
+    error("CER_RULES.ROW", "Each row of a table of rules needs a rule_id and a query: [a,null].")(
+      RuleTable(Seq(("a", null: String)).toDF("rule_id", "query"))
+    ),
+    error(
+      "CER_SQL.RULES_USAGE",
+      "Usage: cer_rules(TABLE(events), TABLE(rules), time => 'ts'). The table of rules has the columns rule_id and query."
+    ) {
+      events.createOrReplaceTempView("rule_events")
+      spark.sql("SELECT * FROM cer_rules(TABLE(rule_events), 'SELECT')")
+    }
+  )
+
+  def warnings: Vector[(String, String, () => Vector[String])] = Vector(
+    (
+      "CER_RULES.SKIPPED",
+      s"[CER_RULES] 1 of 2 rules are wrong and are left out.\n\n$listed",
+      () =>
+        Logged
+          .during("sparkcer")(
+            events.cerRules(Map("a" -> right, "b" -> wrong), time = "t", skipInvalid = true).collect(): Unit
+          )
+    ),
+    (
+      "CER_UNBOUNDED_STATE.RULES",
+      "[CER_UNBOUNDED_STATE] The state of this stream can grow without bound, because there is no WITHIN. " +
+        "idle='7 days' drops keys without events for that long. Rules: a, c.",
+      () =>
+        Logged
+          .during("sparkcer") {
+            val stream = spark.readStream.format("rate").load().selectExpr("'A' AS type", "timestamp AS ts")
+            val bounded = s"$right WITHIN 1 hour"
+            stream.withWatermark("ts", "1 hour").cerRules(Map("a" -> right, "b" -> bounded, "c" -> right)): Unit
+          }
+    )
+  )
+}

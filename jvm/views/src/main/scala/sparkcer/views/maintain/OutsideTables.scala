@@ -1,0 +1,47 @@
+package sparkcer.views.maintain
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.cerbridge.{CerException, Sessions}
+
+import sparkcer.views.catalog.{CatalogFiles, Table}
+
+/** Tables that views read although they are not in the folder, such as dimension tables. Nobody tells when they change,
+  * so parts that were computed before a change stay as they are until the user says that the table has changed.
+  */
+private[views] final class OutsideTables(spark: SparkSession, files: CatalogFiles, queries: QueryRunner) {
+
+  /** Marks all parts that were computed from an outside table as stale. */
+  def changed(name: String): Unit = {
+    val wanted = Sessions.session(spark).sessionState.sqlParser.parseMultipartIdentifier(name)
+    files.commit { (now, _) =>
+      val views = now.tables.filter(_.isView)
+      val all =
+        views.flatMap(v => Vector(v.definition.get.initialize, v.definition.get.update)).flatMap(queries.outside)
+      if (!all.exists(isSame(_, wanted))) throw unread(name, all)
+      val marked = views.foldLeft(now)((c, v) => c.updated(outdated(v, wanted, s"$name changed")))
+      (marked, ())
+    }
+  }
+
+  private def outdated(view: Table, wanted: Seq[String], reason: String): Table = {
+    val d = view.definition.get
+    val readers = Vector(d.initialize, d.update).filter(queries.outside(_).exists(isSame(_, wanted)))
+    if (readers.isEmpty) view
+    else
+      view.copy(parts = view.parts.map { p =>
+        if (readers.exists(_ eq view.query(p.index))) p.copy(reasons = (p.reasons :+ reason).distinct) else p
+      })
+  }
+
+  /** `dim` and `db.dim` are the same: which database is current may have changed. */
+  private def isSame(a: Seq[String], b: Seq[String]): Boolean = {
+    val (shorter, longer) = if (a.length < b.length) (a, b) else (b, a)
+    longer.takeRight(shorter.length).map(_.toLowerCase) == shorter.map(_.toLowerCase)
+  }
+
+  private def unread(name: String, all: Vector[Seq[String]]): CerException = {
+    val names = all.map(_.mkString(".")).distinct.sorted
+    if (names.isEmpty) new CerException("CER_VIEW_CATALOG.NOTHING_OUTSIDE", "name" -> name)
+    else new CerException("CER_VIEW_CATALOG.NOT_READ", "name" -> name, "names" -> names.mkString(", "))
+  }
+}
