@@ -155,17 +155,17 @@ final private[evaluate] class ComparingSubstream(evaluator: Evaluator, number: I
   override private[evaluate] def endsOfHeads: Array[Array[Cell]] =
     if (machine.cea.keepsEnds) ends.toArray else null
 
-  private[evaluate] def dropPending(cls: Int, payload: Array[Byte]): Unit = {
+  override private[evaluate] def dropPending(cls: Int, payload: Array[Byte]): Unit = {
     val mask = maskOf(cls)
     def meets(condition: Int) = (mask(condition >> 6) >>> condition & 1L) != 0
     def isForAll = machine.cea.endings.head.absent.exists(u => u.uses.isEmpty && meets(u.condition))
-    if (!machine.cea.endsApart && isForAll) dropAllPending()
+    if (!machine.cea.endsApart && isForAll) super.dropPending(cls, payload)
     else {
       // The event has no number yet, and may never have one.
       val number = events.top
       now.begin(payload, e => if (e == number) payload else events.payload(e))
       now.event = number
-      if (pending.removeCompared(meets)) touch()
+      if (pending.queues.removeCompared(meets)) touch()
     }
   }
 
@@ -241,13 +241,13 @@ final private[evaluate] class ComparingSubstream(evaluator: Evaluator, number: I
   // There are no entries by determinized state. The format of saved state has a place for them.
 
   private[evaluate] def write(out: WireWriter, full: Boolean): Unit = {
-    writeNodes(out, full)
+    savedNodes.save(out, full)
     out.int(0)
     table.save(out, full)
   }
 
   private[evaluate] def readBack(in: WireReader): Unit = {
-    readNodes(in)
+    savedNodes.restore(in)
     in.int(): Unit
     table.restore(in)
   }

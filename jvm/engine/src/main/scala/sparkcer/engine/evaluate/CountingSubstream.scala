@@ -27,7 +27,10 @@ final private[evaluate] class CountingSubstream(evaluator: Evaluator, number: In
 
   override private[evaluate] def lastTime: Long = counter.lastTime
 
-  private[evaluate] def dropPending(cls: Int, payload: Array[Byte]): Unit = dropAllPending()
+  override private[evaluate] def found(deadline: Long): Pending.Item =
+    Pending.counted(deadline, evaluator.owners, evaluator.runs)
+
+  override private[evaluate] def close(due: Pending.Item): Unit = evaluator.runs = due.count
 
   private[evaluate] def clear(): Unit = { counter.clear(); share() }
 
@@ -42,14 +45,14 @@ final private[evaluate] class CountingSubstream(evaluator: Evaluator, number: In
 
   private[evaluate] def write(out: WireWriter, full: Boolean): Unit = {
     savedCounts = counter.save(out, if (full) counter.base else savedCounts, evaluator.automaton.maskOf)
-    writeNodes(out, full)
+    savedNodes.save(out, full)
     out.int(0)
   }
 
   private[evaluate] def readBack(in: WireReader): Unit = {
     savedCounts = counter.restore(in, evaluator.automaton.classOf(_))
     share()
-    readNodes(in)
+    savedNodes.restore(in)
     in.int(): Unit
   }
 

@@ -3,7 +3,8 @@ package sparkcer.engine.evaluate
 import scala.collection.mutable.ArrayBuffer
 
 import sparkcer.engine.automaton.{Bits, Determinized}
-import sparkcer.engine.ceql.Consume
+import sparkcer.engine.ceql.{Consume, Window}
+import sparkcer.engine.ceql.Quantity.Number
 import sparkcer.engine.compare.{EventValues, Machine, Now}
 
 /** Runs a query over any number of substreams (one for each key of PARTITION BY), which share the determinized
@@ -52,6 +53,12 @@ final class Evaluator(
   private[evaluate] var epoch = 0L
   private[evaluate] val consume: Consume = program.query.consumeBy
 
+  /** The number of events in the window, or -1 if it is not a window of events. */
+  private[evaluate] val countWindow: Long = program.query.within match {
+    case Some(Window.Events(Number(n))) => n.min(Long.MaxValue).toLong
+    case _                              => -1L
+  }
+
   // For a query that ends with `NO α FOR d`.
 
   /** The bits of an event that may be an α. */
@@ -96,7 +103,11 @@ final class Evaluator(
   private def newAutomaton() = new Determinized(program.construction, limits.states, limits.bytes)
 
   def newSubstream(): Substream = {
-    val s = Substream(this, substreams.length)
+    val index = substreams.length
+    val s: Substream =
+      if (program.countsRuns) new CountingSubstream(this, index)
+      else if (machine != null) new ComparingSubstream(this, index)
+      else new PlainSubstream(this, index)
     substreams += s
     s
   }

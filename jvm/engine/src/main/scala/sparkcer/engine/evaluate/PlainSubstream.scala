@@ -109,8 +109,6 @@ final private[evaluate] class PlainSubstream(evaluator: Evaluator, number: Int) 
 
   private def remove(state: Int): Unit = active(state >> 6) &= ~(1L << state)
 
-  private[evaluate] def dropPending(cls: Int, payload: Array[Byte]): Unit = dropAllPending()
-
   private[evaluate] def clear(): Unit = {
     java.util.Arrays.fill(active, 0L)
     active(0) = 1L
@@ -140,7 +138,7 @@ final private[evaluate] class PlainSubstream(evaluator: Evaluator, number: Int) 
   }
 
   private[evaluate] def write(out: WireWriter, full: Boolean): Unit = {
-    writeNodes(out, full)
+    savedNodes.save(out, full)
     val live = states.filter(s => tecs.live(entries(s))).toVector
     out.int(live.length)
     live.foreach { s =>
@@ -150,7 +148,7 @@ final private[evaluate] class PlainSubstream(evaluator: Evaluator, number: Int) 
   }
 
   private[evaluate] def readBack(in: WireReader): Unit = {
-    readNodes(in)
+    savedNodes.restore(in)
     begin()
     (0 until in.int()).foreach { _ =>
       val state = evaluator.automaton.intern(in.words())

@@ -1,9 +1,6 @@
 package sparkcer.engine.evaluate
 
-import sparkcer.engine.automaton.Determinized
-import sparkcer.engine.ceql.{Consume, Window}
-import sparkcer.engine.ceql.Quantity.Number
-import sparkcer.engine.compare.Cell
+import sparkcer.engine.ceql.Consume
 import sparkcer.engine.state.{WireReader, WireWriter}
 
 /** The events of one key, read in order, and the partial matches they have left open.
@@ -18,7 +15,8 @@ import sparkcer.engine.state.{WireReader, WireWriter}
   * state. `read` is not overridden, so that the JIT compiler inlines it and an event that changes nothing costs no
   * virtual call.
   */
-abstract class Substream private[evaluate] (evaluator: Evaluator, private[evaluate] var index: Int) {
+abstract class Substream private[evaluate] (evaluator: Evaluator, private[evaluate] var index: Int)
+    extends PartialMatches {
   private[evaluate] val events = new Events
   private[evaluate] val tecs = new Tecs(events)
 
@@ -38,30 +36,17 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   private var consumed = false
 
   /** What waits for its deadline; null unless the query ends with `NO α FOR d`. */
-  private[evaluate] val pending: PendingQueues =
-    if (evaluator.program.waits.isEmpty) null
-    else
-      new PendingQueues(Array.fill(evaluator.program.waits.length) {
-        new Pending(
-          if (evaluator.program.cea.keepsEnds) new PendingIndex(evaluator.machine, evaluator.now) else null
-        )
-      })
+  private[evaluate] val pending: PendingMatches =
+    if (evaluator.program.waits.isEmpty) null else new PendingMatches(this, evaluator)
 
-  private val endsApart = evaluator.program.cea.endsApart
-
-  /** For each `NO α FOR d` at the beginning of the query, the time of the last α; null if there are none. CONSUME BY
-    * does not forget them.
-    */
-  private val lastAbsent: Array[Long] =
-    if (evaluator.absentBefore.isEmpty) null else Array.fill(evaluator.absentBefore.length)(Substream.Never)
+  /** Null unless the query begins with `NO α FOR d`. */
+  private val lastAbsent: LastAbsent =
+    if (evaluator.absentBefore.isEmpty) null else new LastAbsent(this, evaluator)
 
   /** When nodes reach this number, entries with old nodes must be removed, before node numbers wrap around. */
   private var sweepAt = Substream.SweepEvery
 
-  private val countWindow: Long = evaluator.program.query.within match {
-    case Some(Window.Events(Number(n))) => n.min(Long.MaxValue).toLong
-    case _                              => -1L
-  }
+  private val countWindow = evaluator.countWindow
 
   /** The payload of an event of a match. */
   final def payload(event: Int): Array[Byte] = events.payload(event)
@@ -92,21 +77,7 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     *   for each [[Program.looksBack]], the earliest time at which an α keeps this event from starting a match
     */
   final def lookBack(cls: Int, time: Long, bounds: Array[Long]): Int =
-    if (evaluator.automaton.looksBack(cls)) lookedBack(cls, time, bounds) else cls
-
-  private def lookedBack(cls: Int, time: Long, bounds: Array[Long]): Int = {
-    var came = 0
-    var i = 0
-    while (i < lastAbsent.length) {
-      if (lastAbsent(i) != Substream.Never && lastAbsent(i) >= bounds(i)) came |= 1 << i
-      if (evaluator.meets(cls, evaluator.absentBefore(i)) && lastAbsent(i) != time) {
-        lastAbsent(i) = time
-        touch()
-      }
-      i += 1
-    }
-    evaluator.automaton.after(cls, came)
-  }
+    if (evaluator.automaton.looksBack(cls)) lastAbsent.lookBack(cls, time, bounds) else cls
 
   /** Reads the next event of a query that ends with `NO α FOR d`, and says whether it closes a match, which it does
     * only where a side of an OR does not end with NO. The other matches of which it is the last event wait for their
@@ -130,79 +101,46 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   ): Boolean = {
     if (deadline < time) throw new IllegalStateException(s"the deadline $deadline was not fired")
     position += 1
-    if (!pending.isEmpty && evaluator.isAbsentAfter(cls)) dropPending(cls, payload)
+    if (!pending.queues.isEmpty && evaluator.isAbsentAfter(cls)) dropPending(cls, payload)
     if (evaluator.automaton.leaves(active, cls)) false
     else {
       if (isStale) forget()
-      val found = step(cls, time, if (endsApart) bound else bounds(0), payload, timed = true)
-      if (!found) false
-      else if (endsApart) holdApart(deadlines, bounds)
-      else { hold(deadlines(0)); false }
+      val found = step(cls, time, pending.earliestStart(bound, bounds), payload, timed = true)
+      val closes = found && pending.hold(deadlines, bounds)
+      if (closes) consume()
+      closes
     }
   }
 
-  /** Drops the matches that wait and for which an event of the class is an α. */
-  private[evaluate] def dropPending(cls: Int, payload: Array[Byte]): Unit
-
-  final private[evaluate] def dropAllPending(): Unit = {
+  private[evaluate] def dropPending(cls: Int, payload: Array[Byte]): Unit = {
     touch()
-    pending.clear()
+    pending.queues.clear()
   }
 
-  /** Where the matches of each head of the last step end, if it depends on that what an α is. */
-  private[evaluate] def endsOfHeads: Array[Array[Cell]] = null
-
-  /** The matches that the last step has found wait until the deadline. */
-  private def hold(deadline: Long): Unit = {
+  private[evaluate] def found(deadline: Long): Pending.Item = {
     val cursor = evaluator.cursor
-    if (evaluator.program.countsRuns) hold(0, Pending.counted(deadline, evaluator.owners, evaluator.runs))
-    else
-      hold(
-        0,
-        new Pending.Item(deadline, evaluator.owners, 0L, cursor.end, events.first, cursor.copyOfHeads, endsOfHeads)
-      )
-    evaluator.owners += 1
+    new Pending.Item(deadline, evaluator.owners, 0L, cursor.end, events.first, cursor.copyOfHeads, endsOfHeads)
   }
 
-  private def hold(queue: Int, item: Pending.Item): Unit = {
+  private[evaluate] def close(due: Pending.Item): Unit = {
+    evaluator.cursor.reset(tecs, due.event, due.start)
+    due.foreachHead((node, label) => evaluator.cursor.addHead(node, label, 0))
+  }
+
+  /** Notes that matches which wait use the last event. */
+  final private[evaluate] def holds(): Unit = {
     touch()
     provisional = false
-    pending.add(queue, item)
-  }
-
-  /** The same where matches end in different ways. Those that end at once stay with the cursor; says whether there are
-    * any.
-    */
-  private def holdApart(deadlines: Array[Long], bounds: Array[Long]): Boolean = {
-    val cursor = evaluator.cursor
-    val found = new EndedApart(cursor.copyOfHeads, endsOfHeads, tecs, evaluator.queueOf)
-    var q = 0
-    while (q < deadlines.length) {
-      // What ends at the same time waits together.
-      if (deadlines.indexOf(deadlines(q)) == q) {
-        val start = events.firstFrom(bounds(q))
-        val (heads, ends) = found.select(start, its => its >= 0 && deadlines(its) == deadlines(q))
-        if (heads.length > 0)
-          hold(q, new Pending.Item(deadlines(q), evaluator.owners, 0L, cursor.end, start, heads, ends))
-      }
-      q += 1
-    }
-    evaluator.owners += 1
-    val (closed, _) = found.select(events.first, _ < 0)
-    cursor.reset(tecs, cursor.end, events.first)
-    closed.indices.by(2).foreach(i => cursor.addHead(closed(i), closed(i + 1), 0))
-    if (closed.length > 0) consume()
-    closed.length > 0
   }
 
   /** The first deadline that matches wait for, and `Long.MaxValue` if none do. */
   final def deadline: Long =
-    if (pending == null || pending.isEmpty || isStale) Long.MaxValue else pending.first.deadline
+    if (pending == null || pending.queues.isEmpty || isStale) Long.MaxValue else pending.queues.first.deadline
 
   /** The order in which equal deadlines of different substreams are fired: smaller numbers first. It matters under
     * CONSUME BY ANY only, and there is one if there is a [[deadline]].
     */
-  final def owner: Long = pending.first.owner
+  final def owner: Long = pending.queues.first.owner
 
   /** Fires the first deadline if it is before a time. Then it closes matches, which `evaluator.matches` has, and
     * `evaluator.deadline` is when they end. Events at the deadline itself come before it. So before an event is read,
@@ -213,14 +151,7 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     if (deadline >= before) false
     else {
       touch()
-      val due = pending.first
-      evaluator.firedDeadline = due.deadline
-      if (evaluator.program.countsRuns) evaluator.runs = due.count
-      else {
-        evaluator.cursor.reset(tecs, due.event, due.start)
-        due.foreachHead((node, label) => evaluator.cursor.addHead(node, label, 0))
-      }
-      pending.removeFirst()
+      pending.fire()
       consume()
       true
     }
@@ -248,9 +179,6 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   /** Has a match consumed all that is here? */
   private def isStale: Boolean = consumed || epoch != evaluator.epoch
 
-  /** Moves the partial matches with an event, and says whether it closes a match. */
-  private[evaluate] def step(cls: Int, time: Long, bound: Long, payload: Array[Byte], timed: Boolean): Boolean
-
   /** The time of the newest event kept: not after the time of the next event. */
   private[evaluate] def lastTime: Long = if (events.size == 0) Long.MinValue else events.time(events.top - 1)
 
@@ -258,10 +186,7 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   final private[evaluate] def keep(time: Long, bound: Long, payload: Array[Byte]): Int = {
     touch()
     if (provisional) events.retract()
-    // Where matches end in different ways, the window until this event reaches back further than what waits.
-    val expired =
-      if (pending == null || endsApart || pending.isEmpty) events.expire(bound)
-      else events.expire(bound, pending.first.start)
+    val expired = if (pending == null) events.expire(bound) else pending.expire(events, bound)
     if (expired) tecs.free(if (events.size == 0) tecs.top else events.firstNode(events.base))
     events.append(time, tecs.top, payload)
   }
@@ -285,29 +210,19 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     events.clear()
     tecs.free(tecs.top)
     clear()
-    if (pending != null) pending.clear()
+    if (pending != null) pending.queues.clear()
     provisional = false
     consumed = false
     epoch = evaluator.epoch
   }
-
-  /** Drops all partial matches. */
-  private[evaluate] def clear(): Unit
-
-  /** Removes the partial matches that have left the window. */
-  private[evaluate] def sweep(): Unit
-
-  /** Switches to the evaluator's new automaton, which numbers states and classes in another way. */
-  private[evaluate] def renumber(old: Determinized): Unit
 
   /** Bytes of the owner that are saved with the substream. */
   final def attachment: Array[Byte] = attached
   final def attach(bytes: Array[Byte]): Unit = { attached = bytes; touch() }
   private var attached: Array[Byte] = null
 
-  // Saved state, see Partitions. Events and nodes from these numbers on are not saved yet.
-  private var savedEvents = 0
-  private var savedNodes = 1
+  // Saved state, see Partitions.
+  final private[evaluate] val savedNodes = new SavedNodes(events, tecs)
   private var savedPosition = -1L
   private var dirty = true
 
@@ -322,42 +237,24 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
     settle()
     out.long(position)
     out.array(attached)
-    if (lastAbsent != null) lastAbsent.foreach(out.long)
+    if (lastAbsent != null) lastAbsent.save(out)
     write(out, full)
-    if (pending != null) pending.save(out, full, events.top, tecs.top)
+    if (pending != null) pending.save(out, full)
     markSaved()
   }
 
   final private[evaluate] def restore(in: WireReader): Unit = {
     position = in.long()
     attached = in.array()
-    if (lastAbsent != null) lastAbsent.indices.foreach(i => lastAbsent(i) = in.long())
+    if (lastAbsent != null) lastAbsent.restore(in)
     readBack(in)
-    if (pending != null)
-      evaluator.owners = math.max(evaluator.owners, pending.restore(in, events.top, tecs.top) + 1)
+    if (pending != null) pending.restore(in)
     sweepAt = tecs.top + Substream.SweepEvery
     markSaved()
   }
 
-  /** Writes all partial matches, or, unless `full`, what is new since they were last saved. */
-  private[evaluate] def write(out: WireWriter, full: Boolean): Unit
-
-  /** Adds what `write` wrote to what is here. */
-  private[evaluate] def readBack(in: WireReader): Unit
-
-  final private[evaluate] def writeNodes(out: WireWriter, full: Boolean): Unit = {
-    events.save(out, if (full) events.base else savedEvents)
-    tecs.save(out, if (full) tecs.base else savedNodes)
-  }
-
-  final private[evaluate] def readNodes(in: WireReader): Unit = {
-    events.restore(in)
-    tecs.restore(in)
-  }
-
   private def markSaved(): Unit = {
-    savedEvents = events.top
-    savedNodes = tecs.top
+    savedNodes.mark()
     savedPosition = position
     dirty = false
   }
@@ -371,7 +268,7 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   final def nodes: Int = tecs.size
 
   /** How many last events have matches that wait for their deadline. */
-  final def waiting: Int = if (deadline == Long.MaxValue) 0 else pending.size
+  final def waiting: Int = if (deadline == Long.MaxValue) 0 else pending.queues.size
   def eventsKept: Int = events.size
 
   /** For tests: how many entries events have looked at one by one, where events are compared. */
@@ -379,20 +276,16 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
 
   /** About how much memory it takes. */
   def bytes: Long =
-    160 + tecs.bytes + events.bytes + 8L * active.length + (if (pending == null) 0L else pending.bytes)
+    160 + tecs.bytes + events.bytes + 8L * active.length + (if (pending == null) 0L else pending.queues.bytes)
 
   /** For tests. */
   def checkInvariants(): Unit = {
     tecs.checkInvariants()
-    if (pending != null && !isStale) pending.checkInvariants(tecs, events)
+    if (pending != null && !isStale) pending.queues.checkInvariants(tecs, events)
   }
 }
 
 private[evaluate] object Substream {
-  def apply(evaluator: Evaluator, index: Int): Substream =
-    if (evaluator.program.countsRuns) new CountingSubstream(evaluator, index)
-    else if (evaluator.machine != null) new ComparingSubstream(evaluator, index)
-    else new PlainSubstream(evaluator, index)
 
   /** The initial state alone. It is shared, so that substreams which never change it do not take another cache line for
     * each event, and must not be written.
@@ -400,7 +293,4 @@ private[evaluate] object Substream {
   private val Initial = Array(1L)
 
   private val SweepEvery = 1 << 28
-
-  /** The time of an α that did not come yet. */
-  private val Never = Long.MinValue
 }
