@@ -117,14 +117,26 @@ def test_fences_are_all_named() -> None:
 
 
 def test_an_event_can_be_followed_in_seven_files() -> None:
+    """Each file has the method that the page names, with its body, and each method is called in a file before it."""
     page = (ROOT / "docs/internals.md").read_text(encoding="utf-8")
     section = page.split("## Follow an event\n")[1].split("\n## ")[0]
-    steps = [re.findall(r"`(jvm/[^`]+\.scala)`", row) for row in re.findall(r"^\| \d .*$", section, re.MULTILINE)]
-    assert 1 <= len(steps) <= 7
-    for files in steps:
-        assert files
-        for file in files:
-            assert len((ROOT / file).read_text(encoding="utf-8").splitlines()) <= 300, file
+    rows = re.findall(r"^\d\. (.*?), in (.*?)\. (.*)$", section, re.MULTILINE)
+    assert 3 <= len(rows) <= 7
+    before: list[str] = []
+    for methods, names, what in rows:
+        files = [ROOT / name for name in re.findall(r"`([^`]+)`", names)]
+        texts = [file.read_text(encoding="utf-8") for file in files]
+        called = [method.split(".") for method in re.findall(r"`([^`]+)`", methods)]
+        assert [file.stem for file in files] == [owner for owner, _ in called]
+        assert what
+        for (owner, method), text in zip(called, texts, strict=True):
+            assert len(text.splitlines()) <= 300, owner
+            assert re.search(rf"\bclass {owner}\b", text), owner
+            assert re.search(rf"\bdef {method}\((?:[^()]|\([^()]*\))*\)[^=\n]*=\s", text), (owner, method)
+            # What Spark calls comes first: the generated code, and the tasks behind the shuffle.
+            if len(before) >= 3:
+                assert any(re.search(rf"(?<!def )\b{method}\(", t) for t in before), (owner, method)
+        before += texts
 
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import sparkcer.internal.bind.{Binding, Inputs, Options, Plan}
 import sparkcer.internal.output.MatchColumns
 import sparkcer.internal.stream.StreamQuery
 
-/** A query over a DataFrame, batch or stream: events in, a DataFrame of matches out. All entry points lead here.
+/** A query over a DataFrame, batch or stream: events in, a DataFrame of matches out. All entry points for one query
+  * lead here; those for a set of rules lead to [[CerRules]].
   *
   * {{{
   * bind ──► prepare: mask, drop, pack (generated code) ──► shuffle by key ──► batch or stream: recognize ──► output
