@@ -363,7 +363,7 @@ object EngineErrors {
         "The saved state is damaged: its checksum is wrong.",
         load(saved.updated(2, (~saved(2)).toByte))
       ),
-      damaged("CUT_OFF", "The saved state is damaged: it ends in the middle of a record.", reader(4, 1).array()),
+      damaged("CUT_OFF", "The saved state is damaged: it ends too early.", reader(4, 1).array()),
       damaged("NOT_STATE", "These bytes are not a saved state of spark-cer.", load(Array.empty)),
       damaged(
         "NUMBER",

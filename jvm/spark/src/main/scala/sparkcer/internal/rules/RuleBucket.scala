@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Literal, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, StructType}
 
+import sparkcer.engine.error.Errors
 import sparkcer.engine.state.{Frame, SharedArrays}
 import sparkcer.internal.output.View
 import sparkcer.internal.prepare.Event
@@ -184,7 +185,11 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
     if (sections.nonEmpty) {
       outdated = true
       RuleBucket.log.info(
-        s"The state of ${sections.size} rules that have changed or are gone is dropped; ${savedOnce.size} go on."
+        Errors.print(
+          "CER_RULES.STATE_DROPPED",
+          "dropped" -> sections.size.toString,
+          "kept" -> savedOnce.size.toString
+        )
       )
     }
   }

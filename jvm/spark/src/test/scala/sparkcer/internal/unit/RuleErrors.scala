@@ -1,6 +1,11 @@
 package sparkcer.internal.unit
 
+import java.nio.file.Files
+
+import org.apache.logging.log4j.Level
+
 import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.streaming.Trigger
 
 import sparkcer._
 import sparkcer.engine.ceql.Parser
@@ -36,7 +41,10 @@ final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries
       "WITHIN is about 'price', but in a set of rules it must be about the time column, which is 't'. " +
         "Run the query by itself, or write WITHIN with the time column or EVENTS."
     )(fit(s"$right WITHIN 5 [price]")),
-    error("CER_RULES.INVALID", s"1 of 2 rules are wrong; invalid='skip' would leave them out.\n\n$listed")(
+    error(
+      "CER_RULES.INVALID",
+      s"1 of 2 rules are wrong; invalid='skip' leaves them out and runs the others.\n\n$listed"
+    )(
       events.cerRules(Map("a" -> right, "b" -> wrong), time = "t")
     ),
     refused(
@@ -90,6 +98,19 @@ final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries
     }
   )
 
+  /** A stream with two rules, started again on its checkpoint with one of them. */
+  private def withOtherRules(): Unit = {
+    val folder = Files.createTempDirectory("cer")
+    Seq(Seq("a", "b"), Seq("a")).foreach { ids =>
+      Seq(("A", 1, "x")).toDF("type", "t", "k").write.mode("append").parquet(s"$folder/in")
+      val stream = spark.readStream.schema("type STRING, t INT, k STRING").parquet(s"$folder/in")
+      val rules = ids.map(id => id -> s"SELECT * FROM S WHERE A ; ${id.toUpperCase} PARTITION BY [k]").toMap
+      val running = stream.cerRules(rules, time = "t").select("rule_id").writeStream
+      running.option("checkpointLocation", s"$folder/checkpoint").trigger(Trigger.AvailableNow())
+      running.format("noop").start().awaitTermination()
+    }
+  }
+
   def warnings: Vector[(String, String, () => Vector[String])] = Vector(
     (
       "CER_RULES.SKIPPED",
@@ -99,6 +120,11 @@ final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries
           .during("sparkcer")(
             events.cerRules(Map("a" -> right, "b" -> wrong), time = "t", skipInvalid = true).collect(): Unit
           )
+    ),
+    (
+      "CER_RULES.STATE_DROPPED",
+      "[CER_RULES] The state of 1 rules that have changed or are gone is dropped; 1 go on.",
+      () => Logged.during("sparkcer", Some(Level.INFO))(withOtherRules())
     ),
     (
       "CER_UNBOUNDED_STATE.RULES",

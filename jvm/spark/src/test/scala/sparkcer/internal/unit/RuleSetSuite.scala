@@ -12,7 +12,7 @@ import org.apache.spark.sql.functions.lit
 
 import sparkcer._
 import sparkcer.engine.evaluate.Program
-import sparkcer.internal.rules.{Rule, RuleExplanation}
+import sparkcer.internal.rules.{Rule, RuleEvents, RuleExplanation, RuleRecognize}
 import sparkcer.internal.bind.Options
 import sparkcer.internal.testkit.Memory.MemoryStream
 import sparkcer.internal.testkit.SparkSuite
@@ -45,8 +45,9 @@ class RuleSetSuite extends SparkSuite {
   test("rules with different PARTITION BY are in one operator") {
     val df = events.cerRules(Map("p" -> pairs, "q" -> pairs.replace(" PARTITION BY [k]", ""), "c" -> pairs), time = "t")
     assertEquals(df.count(), 2L + 2L + 4L)
-    val plan = df.queryExecution.executedPlan.toString
-    assert(plan.contains("CerRuleEvents") && plan.contains("CerRules 3 rules"), plan)
+    val plan = df.queryExecution.optimizedPlan
+    assertEquals(plan.collect { case r: RuleRecognize => r.set.rules.length }, Seq(3))
+    assertEquals(plan.collect { case e: RuleEvents => e.keys.length }, Seq(2))
   }
 
   test("keys of any type are text, and the order column decides between equal times") {

@@ -218,11 +218,11 @@ final private[unit] class StreamErrors(spark: SparkSession) {
       )(withLateEvents("ts", minutes = Some(1), first = "2026-01-01T00:01:00Z", second = "2025-12-31T23:59:30Z")),
       warning(
         "CER_WATERMARK_HELD",
-        "The watermark of this stream has stood at 1970-01-01T00:00:00Z for 10 micro-batches, whose latest event is of " +
-          "1970-01-01T00:11:00Z, and events wait. It follows the slowest of 2 inputs, and one of them has no new events. " +
+        "The watermark of this stream has stood at 1970-01-01T00:00:00Z for 10 micro-batches although events " +
+          "until 1970-01-01T00:11:00Z have arrived, so matches are returned late. It follows the slowest of 2 inputs, and one of them has no new events. " +
           "Send that input events now and then, or set spark.sql.streaming.multipleWatermarkPolicy to max before the " +
           "first start; events that come behind the fastest input are then late."
-      )(withSilentInput()),
+      )(withIdleInput()),
       warning(
         "CER_UNBOUNDED_STATE.EVENTS",
         s"$unbounded WITHIN counts events, and a key without new events counts none. $idle"
@@ -261,7 +261,7 @@ final private[unit] class StreamErrors(spark: SparkSession) {
   }
 
   /** A stream over two inputs, of which one has no events. */
-  private def withSilentInput(): Vector[String] = Logged.during("sparkcer") {
+  private def withIdleInput(): Vector[String] = Logged.during("sparkcer") {
     val input = MemoryStream[(String, Timestamp, Long)]
     val events = input.toDF().toDF("type", "ts", "t").withWatermark("ts", "1 minute")
     val running = events.union(marked).cer(query).writeStream.format("noop").start()

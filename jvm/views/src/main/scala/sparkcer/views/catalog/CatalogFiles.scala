@@ -12,6 +12,8 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.cerbridge.CerRuntimeException
 
+import sparkcer.engine.error.Errors
+
 /** The catalog in files, see [[AtomicFiles]]. A commit writes `_catalog/<version>.json`, with what it changes in the
   * version before: its cost does not grow with the number of parts. Every hundredth version is written a second time as
   * a whole, in `checkpoint-<version>.json`, so that a reader need not start with the first version. A writer that finds
@@ -40,7 +42,7 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) extends
   def loaded(): LoadedCatalog = inWords("READ") {
     val found = forward(last).getOrElse(fresh())
     if (found.bad != last.bad)
-      found.bad.foreach(b => logWarning(s"The file $b of the catalog of views in $root cannot be read."))
+      found.bad.foreach(b => warn("UNREADABLE", "file" -> b))
     last = found
     found
   }
@@ -206,7 +208,11 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) extends
       }
     } catch {
       case e: IOException =>
-        logWarning(s"Version ${catalog.version} of the catalog of views in $root has no checkpoint: ${e.getMessage}")
+        warn(
+          "NO_CHECKPOINT",
+          "version" -> catalog.version.toString,
+          "reason" -> Option(e.getMessage).getOrElse(e.toString)
+        )
     }
 
   private def newest(): Long =
@@ -220,6 +226,9 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) extends
         failed.addSuppressed(e)
         throw failed
     }
+
+  private def warn(warning: String, parameters: (String, String)*): Unit =
+    logWarning(Errors.print(s"CER_VIEW_CATALOG_FILES.$warning", ("folder" -> folder.toString) +: parameters: _*))
 
   private def wrong(error: String, parameters: (String, String)*) =
     new CerRuntimeException(s"CER_VIEW_STORAGE.$error", ("folder" -> folder.toString) +: parameters: _*)

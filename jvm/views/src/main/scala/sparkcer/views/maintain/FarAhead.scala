@@ -3,6 +3,7 @@ package sparkcer.views.maintain
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.cerbridge.CerException
 
+import sparkcer.engine.error.Errors
 import sparkcer.internal.bind.Durations
 import sparkcer.views.catalog.{DataFolder, Part, PartTime, Table}
 
@@ -39,8 +40,12 @@ private[views] final class FarAhead(ahead: Option[String]) extends Logging {
 
   def warn(table: Table, rows: Map[Long, (DataFolder, Long)], limit: Long): Unit = if (rows.nonEmpty)
     logWarning(
-      s"${rows.values.map(_._2).sum} rows for the table ${table.name} were put aside, because their times are after the " +
-        s"part of ${PartTime.words(limit, table.length)}. Is a clock wrong? aside() returns them."
+      Errors.print(
+        "CER_VIEW_ASIDE",
+        "rows" -> rows.values.map(_._2).sum.toString,
+        "table" -> table.name,
+        "time" -> PartTime.words(limit, table.length)
+      )
     )
 
   private val MostParts = 1440L

@@ -8,6 +8,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.cerbridge.{CerRuntimeException, Plans}
 
+import sparkcer.engine.error.Errors
 import sparkcer.views.catalog._
 import sparkcer.views.statement.PartRange
 import sparkcer.views.store.Storage
@@ -93,7 +94,16 @@ private[views] final class Maintainer(
         val view = catalog(name.table)
         val reason = Option(e.getMessage).getOrElse(e.toString).linesIterator.nextOption().getOrElse("")
         note(view, name.index, reason)
-        logWarning(s"Part ${name.index} of view ${view.name} could not be computed.", e)
+        logWarning(
+          Errors.print(
+            "CER_VIEW_FAILED",
+            "part" -> name.index.toString,
+            "time" -> PartTime.words(name.index, view.length),
+            "view" -> view.name,
+            "reason" -> reason
+          ),
+          e
+        )
         val because = why(catalog, view, name.index, name.index)
         val rows = view.part(name.index).fold(0L)(_.rows)
         Some(row(view, name.index, "failed", because, rows, 0, began).copy(error = Some(reason)))
