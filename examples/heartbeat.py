@@ -1,7 +1,7 @@
 """A missing heartbeat, on a stream: a device that was heard for some time and is not heard any more.
 
-No event tells that a device is silent. The match ends when the five minutes are over, so the alert comes by itself, as
-soon as the watermark has passed, although the device sends nothing. The next heartbeat after a long silence tells that
+No event tells that a device is idle. The match ends when the five minutes are over, so the alert comes by itself, as
+soon as the watermark has passed, although the device sends nothing. The next heartbeat after a long time tells that
 a device is back: it is one before which none came.
 """
 

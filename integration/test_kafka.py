@@ -144,7 +144,7 @@ def test_malformed_json_is_counted(spark: SparkSession, kafka: Broker, tmp_path:
     assert found == batch_ids(spark, kafka, "malformed")
 
 
-def test_a_silent_partition_holds_nothing_back(spark: SparkSession, kafka: Broker, tmp_path: Path) -> None:
+def test_an_idle_partition_holds_nothing_back(spark: SparkSession, kafka: Broker, tmp_path: Path) -> None:
     """When it speaks again with events that are too old, these are late, counted and returned."""
     rng = random.Random(2)
     send(spark, kafka, "silent", random_events(300, rng))

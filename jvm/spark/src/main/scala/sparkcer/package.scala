@@ -67,7 +67,7 @@ package object sparkcer {
       * @param lateRows
       *   whether events of a stream that come too late are rows too, in a column `late`; else they are counted only
       * @param idle
-      *   how long a key of a stream may be silent before its state is dropped, such as `7 days`
+      *   after how long without events the state of a key of a stream is dropped, such as `7 days`
       * @param snapshots
       *   whether a stream keeps what [[cerSnapshot]] needs, the events of the last two windows
       * @param until

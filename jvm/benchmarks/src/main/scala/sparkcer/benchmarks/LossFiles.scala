@@ -6,8 +6,8 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.StructType
 
-/** Made measurements of packet loss, as in the paper's experiments: each part has a row for each pair of addresses, and
-  * ten rows for each link, in the order of their times.
+/** Made measurements of packet loss, as in the experiments of the ViewDF paper: each part has a row for each pair of
+  * addresses, and ten rows for each link, in the order of their times.
   *
   * @param high
   *   percent of the rows whose loss is above ten

@@ -31,8 +31,8 @@ final class LossTable(spark: SparkSession, rows: Long, high: Int) {
   }
 }
 
-/** A view over measurements, in the three ways of the paper's Section 7. Each call brings the view to a part and writes
-  * its rows; parts come in their order.
+/** A view over measurements, in the three ways of Section 7 of the ViewDF paper. Each call brings the view to a part
+  * and writes its rows; parts come in their order.
   */
 abstract class ViewWays(spark: SparkSession, table: LossTable) {
   protected val files: LossFiles = table.files
@@ -79,7 +79,7 @@ abstract class ViewWays(spark: SparkSession, table: LossTable) {
   }
 }
 
-/** View2 of the paper's Section 2, by hand or, as View1, by translation. */
+/** View2 of Section 2 of the ViewDF paper, by hand or, as View1, by translation. */
 final class LossRuns(spark: SparkSession, table: LossTable, translated: Boolean) extends ViewWays(spark, table) {
   protected def viewNames: Seq[String] = if (translated) Seq("View1_helper", "View1") else Seq("Helper", "View2")
 

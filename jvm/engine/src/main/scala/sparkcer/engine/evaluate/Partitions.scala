@@ -53,9 +53,9 @@ final class Partitions(val evaluator: Evaluator) {
         gone.foreach(k => out.array(k.array))
       }
       gone.clear()
-      val records = candidates.filter { case (_, s) => full || s.changed }.toVector
-      out.int(records.size)
-      records.foreach { case (k, s) =>
+      val written = candidates.filter { case (_, s) => full || s.changed }.toVector
+      out.int(written.size)
+      written.foreach { case (k, s) =>
         out.array(k.array)
         s.save(out, full)
       }

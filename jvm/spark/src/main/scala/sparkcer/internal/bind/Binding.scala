@@ -150,8 +150,8 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     Types.mustBePossible(query, Vector(Input(query.from.head.value, schema, typeColumn.isDefined)))
   if (df.isStreaming) Binding.checkWatermarks(Plans.planOf(df), Binding.WatermarkDelay)
 
-  /** Each condition as a column that is TRUE for the events that meet it. The test of the type comes first, so that the
-    * rest is evaluated for events of that type only.
+  /** Each condition as a column that is TRUE for the events that meet it. The condition on the type comes first, so
+    * that the rest is evaluated for events of that type only.
     */
   lazy val conditions: Seq[Column] = program.conditions.map(condition)
 

@@ -13,7 +13,7 @@ import sparkcer.TypeColumn
   * @param lateRows
   *   whether events that come too late are rows of the result, in a column `late`, or only counted
   * @param idle
-  *   how long a key of a stream may be silent before its state is dropped: an interval such as `7 days`, or a number
+  *   after how long without events the state of a key of a stream is dropped: an interval such as `7 days`, or a number
   *   where the time column is one
   * @param snapshots
   *   whether a stream keeps what a [[Snapshot]] needs: the events of the last two windows

@@ -40,7 +40,7 @@ final class Deadlines {
 
 object Deadlines {
 
-  /** Somebody with a substream, whose first deadline is noted. */
+  /** The owner of a substream whose first deadline is noted. */
   trait Waiting {
     def key: Array[Byte]
     def substream: Substream

@@ -12,7 +12,7 @@ import sparkcer.internal.prepare.{Event, Payload}
   * @param comparisons
   *   over payloads with so many `fields`
   * @param cut
-  *   whether matches beyond the program's LIMIT are told of, because nobody has asked for that LIMIT
+  *   whether a row says that there are more matches than the program's LIMIT: the query has no LIMIT of its own
   */
 final class Recognizer(
     plan: Plan,

@@ -88,7 +88,8 @@ final private[sparkcer] class BoundRules(
         val found = all.iterator
         some.foreach(b => b.accept(b.unchecked.map(_ => found.next())): Unit)
       }
-    catch { case _: AnalysisException | _: CeqlException => () } // which is found again
+    // Each rule is then checked by itself, so that the error names the rule.
+    catch { case _: AnalysisException | _: CeqlException => () }
   }
 
   private val first = ones.head.binding

@@ -16,8 +16,8 @@ import org.apache.spark.sql.streaming.StreamingQueryListener._
 import sparkcer.engine.error.Errors
 import sparkcer.internal.bind.{Binding, Watermark}
 
-/** Says, once for each run of a stream, why its watermark leaves events out or holds them: it went too far ahead of
-  * some events, or one of several inputs holds it. Runs on the driver, where users see it.
+/** Warns, once for each run of a stream, that events are late, with the reason, and that the watermark stands still
+  * because one of several inputs has no new events. Runs on the driver, where users see it.
   *
   * What it needs is in the progress of a micro-batch: the watermark in effect, and the earliest and the latest event.
   */
