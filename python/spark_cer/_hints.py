@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Callable
 
-_SPELLINGS: list[tuple[str, str]] = [
-    (r"\b(time|type|order)='([^']*)'", r"--\1 \2"),
+_SPELLINGS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
+    (r"\b(time|type|order|until)='([^']*)'", lambda hint: f"--{hint[1]} {shlex.quote(hint[2])}"),
+    (r"(\[CER_UNTIL\]) until\b", r"\1 --until"),
     (r"\(time=\.\.\.\)", "(--time)"),
     (r'params=\{"(\w+)": …\}', r"--param \1=…"),
     (r"\bparams has\b", "--param has"),
@@ -24,16 +27,29 @@ _CONDITIONS = {
     "CER_UNKNOWN_COLUMN",
     "CER_UNKNOWN_STREAM",
     "CER_UNKNOWN_TYPE",
+    "CER_UNTIL",
     "CER_WINDOW_DECREASES",
 }
+
+# The first line of the message of a rule, in the message of its set.
+_OF_RULE = re.compile(r"Rule '(.*?)': (?=\[CER_)")
 
 
 def for_command_line(message: str) -> str:
     """A message with ``--time ts`` instead of ``time='ts'``. The line of the query that it shows stays as it is."""
-    condition = re.match(r"\[(\w+)\]", message)
-    if not condition or condition[1] not in _CONDITIONS:
-        return message
     first, *rest = message.split("\n")
-    for python, command_line in _SPELLINGS:
-        first = re.sub(python, command_line, first)
-    return "\n".join([first, *rest])
+    return "\n".join([_spelled(first), *(_of_rule(line) if _OF_RULE.match(line) else line for line in rest)])
+
+
+def _of_rule(line: str) -> str:
+    rule = _OF_RULE.match(line)
+    assert rule
+    return rule[0] + _spelled(line[rule.end() :]).replace("--param ", f"--param {rule[1]}.")
+
+
+def _spelled(line: str) -> str:
+    condition = re.match(r"\[(\w+)\]", line)
+    if condition and condition[1] in _CONDITIONS:
+        for python, command_line in _SPELLINGS:
+            line = re.sub(python, command_line, line)
+    return line

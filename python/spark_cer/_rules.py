@@ -86,8 +86,8 @@ def cer_rules(
     ``match_id``. A rule without LIMIT returns at most 1,000 matches of one event; if there are more, the last of them
     has ``truncated``.
 
-    A stream can be started again on its checkpoint with other rules. Rules that stay go on as if nothing had happened,
-    a rule that is gone leaves no state, and a new or changed one begins with the events that arrive from then on.
+    A stream can be started again on its checkpoint with other rules. Rules that stay keep their state,
+    a rule that is gone leaves none, and a new or changed one begins with the events that arrive from then on.
 
     :param rules: the queries by name: text, or ``cer(query, params={...})`` for a query with parameters. Or a DataFrame
         with the columns ``rule_id`` and ``query`` and perhaps ``params`` (MAP<STRING, STRING>) and ``enabled``
@@ -137,8 +137,8 @@ def _of_table(table: DataFrame) -> dict[str, Cer]:
     """The rules of a table, as it is now."""
     missing = [name for name in ("rule_id", "query") if name not in table.columns]
     if missing:
-        raise PySparkValueError(
-            f"A table of rules has the columns rule_id and query; {' and '.join(missing)} is not among "
+        raise _wrong(
+            f"A table of rules has the columns rule_id and query, but '{missing[0]}' is not among "
             f"{', '.join(table.columns)}."
         )
     rules: dict[str, Cer] = {}
@@ -148,11 +148,16 @@ def _of_table(table: DataFrame) -> dict[str, Cer]:
             continue
         name, query = values["rule_id"], values["query"]
         if not isinstance(name, str) or not isinstance(query, str):
-            raise PySparkValueError(f"Each row of a table of rules needs a rule_id and a query: {row}.")
+            shown = ",".join("null" if value is None else str(value) for value in row)
+            raise _wrong(f"Each row of a table of rules needs a rule_id and a query: [{shown}].")
         if name in rules:
-            raise PySparkValueError(f"Two rows of the table of rules have the rule_id {name}.")
+            raise _wrong(f"Two rules have the name '{name}'. Each rule needs a name of its own.")
         rules[name] = cer(query, params=values.get("params"))
     return rules
+
+
+def _wrong(message: str) -> PySparkValueError:
+    return PySparkValueError(message, errorClass="CER_RULES")
 
 
 def bound(alerts: DataFrame, variable: str) -> Column:

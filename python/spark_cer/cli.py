@@ -115,10 +115,12 @@ def _parser() -> argparse.ArgumentParser:
             "--no-type", dest="type", action="store_const", const=None, help="the type of each event is its FROM name"
         )
         command.add_argument("--order", metavar="COLUMN", help="a column that decides between events of the same time")
-        if command is not rules:
-            command.add_argument(
-                "--param", action="append", default=[], type=_param, metavar="NAME=VALUE", help="the value of :NAME"
-            )
+        named = (
+            ("RULE.NAME=VALUE", "the value of :NAME in a rule")
+            if command is rules
+            else ("NAME=VALUE", "the value of :NAME")
+        )
+        command.add_argument("--param", action="append", default=[], type=_param, metavar=named[0], help=named[1])
     return parser
 
 
@@ -141,11 +143,25 @@ def _rule_texts(folder: str) -> dict[str, str]:
     return {file.stem: _text(str(file)) for file in files}
 
 
+def _rules_with_values(options: argparse.Namespace) -> dict[str, Cer]:
+    """The rules of a folder, with the values of their parameters."""
+    texts = _rule_texts(options.rules)
+    values: dict[str, dict[str, Any]] = {name: {} for name in texts}
+    for name, value in options.param:
+        rule, dot, parameter = name.rpartition(".")
+        if not dot:
+            raise Problem(f"--param {name} names no rule: write RULE.{name}=…, with the name of the rule.")
+        if rule not in values:
+            raise Problem(f"--param {name} is for the rule '{rule}'. The rules are {', '.join(texts)}.")
+        values[rule][parameter] = value
+    return {name: cer(text, params=values[name]) for name, text in texts.items()}
+
+
 def _run_rules(options: argparse.Namespace) -> None:
     sources = _sources(options)
     skipped = "skip" if options.skip_invalid else "fail"
     rules = cer_rules(
-        _rule_texts(options.rules),
+        _rules_with_values(options),
         time=options.time,
         type=options.type,
         order=options.order,
@@ -163,6 +179,7 @@ def _run_rules(options: argparse.Namespace) -> None:
         F.size("events").alias("events"),
         F.to_json("measures").alias("measures"),
         "matches",
+        F.when(F.col("truncated"), "more").alias("truncated"),
     )
     _show(shown, options.rows, ["rule_id"])
 

@@ -21,7 +21,7 @@ def run(
     until: threading.Event | None = None,
 ) -> None:
     """Starts a stream with the rules of a table, and starts it again on its checkpoint whenever the table has changed.
-    Rules that stay go on as if nothing had happened, see :func:`spark_cer.cer_rules`.
+    Rules that stay keep their state, see :func:`spark_cer.cer_rules`.
 
     A change is looked for every ``poll`` seconds, and the stream is stopped between two micro-batches if there is a
     pause between them. If the changed rules are refused, for example because one of them is wrong, the reason is logged

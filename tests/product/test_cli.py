@@ -37,6 +37,12 @@ start  end  x.type  x.t  x.name  x.price  y.name
 """
 
 
+BIG = """\
+big           1      4    2
+big           1      21   2
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -58,8 +64,8 @@ def test_rules(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[
     (folder / "rules" / "count.ceql").write_text("SELECT COUNT(*) FROM Trades WHERE BUY WITHIN 30 [t]")
     assert main(["rules", "run", "rules", "trades.csv"]) == 0
     table = """\
-rule_id  key  start  end  events  measures  matches
--------  ---  -----  ---  ------  --------  -------
+rule_id  key  start  end  events  measures  matches  truncated
+-------  ---  -----  ---  ------  --------  -------  ---------
 count                4                      1
 count                21                     1
 pairs         1      4    2
@@ -74,8 +80,31 @@ pairs         1      21   2
     (folder / "rules" / "wrong.ceql").write_text("SELECT * FROM Trades WHERE SELL FILTER SELL[prise > 1] WITHIN 3 [t]")
     assert main(["rules", "run", "rules", "trades.csv"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("spark-cer: [CER_RULES] 1 of 3 rules are wrong; --skip-invalid would leave them out.\n")
+    assert said.startswith(
+        "spark-cer: [CER_RULES] 1 of 3 rules are wrong; --skip-invalid leaves them out and runs the others.\n"
+    )
     assert "Rule 'wrong': [CER_UNKNOWN_COLUMN]" in said
+    (folder / "rules" / "big.ceql").write_text(QUERY)
+    assert main(["rules", "run", "rules", "trades.csv", "--until", "9"]) == 1
+    said = capsys.readouterr().err
+    assert "Rule 'big': [CER_PARAMETER] Line 3, column 18: the parameter :least has no value. " in said
+    assert "Give it one with --param big.least=….\nFILTER x[price > :least]\n" in said
+    (folder / "rules" / "wrong.ceql").unlink()
+    assert main(["rules", "run", "rules", "trades.csv", "--param", "big.least=25", "--param", "big.least=24"]) == 0
+    assert capsys.readouterr().out == table.replace("4 matches", "6 matches").replace("count ", BIG + "count ", 1)
+    for wrong, words in (
+        ("least", "names no rule: write RULE.least=…, with the name of the rule."),
+        ("bog.least", "is for the rule 'bog'. The rules are big, count, pairs."),
+    ):
+        assert main(["rules", "run", "rules", "trades.csv", "--param", f"{wrong}=1"]) == 1
+        assert capsys.readouterr().err == f"spark-cer: --param {wrong} {words}\n"
+    assert main(["rules", "run", "rules", "trades.csv", "--param", "big.least=1", "--until", "soon"]) == 1
+    assert capsys.readouterr().err == (
+        "spark-cer: [CER_UNTIL] --until is only for a query that ends with NO … FOR: "
+        "other matches do not depend on what comes after them. Leave it out.\n"
+    )
+    (folder / "rules" / "big.ceql").unlink()
+    (folder / "rules" / "wrong.ceql").write_text("SELECT")
     assert main(["rules", "run", "rules", "trades.csv", "--skip-invalid"]) == 0
     assert capsys.readouterr().out == table
     (folder / "none").mkdir()
@@ -281,6 +310,22 @@ SPELLED = {
     ),
     "[CER_UNKNOWN_COLUMN] Line 1, column 10: 'prize' is not a column.\nFILTER x[type='a' AND prize > 1]": None,
     "[CER_TYPE_MISMATCH] Line 1, column 10: the condition 'type='a' || 'b'' is STRING, but it must be BOOLEAN.": None,
+    "[CER_UNTIL] until='soon' is not a value of the time column 'ts', which is TIMESTAMP. Write a value of that type, or "
+    "until='forever'.": (
+        "[CER_UNTIL] --until soon is not a value of the time column 'ts', which is TIMESTAMP. Write a value of that "
+        "type, or --until forever."
+    ),
+    "[CER_UNTIL] until='2 March' is not a value.": "[CER_UNTIL] --until '2 March' is not a value.",
+    "[CER_UNTIL] until is for a batch. A stream returns": "[CER_UNTIL] --until is for a batch. A stream returns",
+    "[CER_RULES] 2 of 3 rules are wrong; invalid='skip' leaves them out and runs the others.\n\n"
+    "Rule 'a.b': [CER_PARAMETER] Line 1, column 1: the parameter :n has no value. Give it one with params={\"n\": …}.\n"
+    "WITHIN :n\n\n"
+    "Rule 'c': [CER_SYNTAX] Line 1, column 1: expected 'SELECT', found 'time='x''.\ntime='x'": (
+        "[CER_RULES] 2 of 3 rules are wrong; --skip-invalid leaves them out and runs the others.\n\n"
+        "Rule 'a.b': [CER_PARAMETER] Line 1, column 1: the parameter :n has no value. Give it one with --param a.b.n=….\n"
+        "WITHIN :n\n\n"
+        "Rule 'c': [CER_SYNTAX] Line 1, column 1: expected 'SELECT', found 'time='x''.\ntime='x'"
+    ),
     "There is no file time='x'.": None,
 }
 
