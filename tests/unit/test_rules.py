@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import json
+import logging
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from spark_cer import bound, cer, cer_rules
 from spark_cer import rules as spark_rules
 from tests.connect_server import only_classic
+
+ROOT = Path(__file__).parents[2]
 
 PAYMENTS = [
     ("auth", 0, "c1", 1.0),
@@ -85,9 +88,34 @@ def test_a_rule_that_is_wrong_names_itself(payments: DataFrame) -> None:
     with pytest.raises(AnalysisException) as refused:
         payments.transform(cer_rules(rules, time="t"))
     text = str(refused.value)
-    assert text.startswith("[CER_RULES] 1 of 4 rules are wrong; invalid='skip' would leave them out.")
+    assert text.startswith("[CER_RULES] 1 of 4 rules are wrong; invalid='skip' leaves them out and runs the others.")
     assert "Rule 'typo': [CER_UNKNOWN_COLUMN] Line 1, column 43: 'amuont' is not a column." in text
     assert payments.transform(cer_rules(rules, time="t", invalid="skip")).count() == 6
+
+
+def test_a_table_that_is_wrong(spark: SparkSession, payments: DataFrame) -> None:
+    """The words are those of Scala and SQL."""
+    text = (ROOT / "jvm/engine/src/main/resources/sparkcer/error-conditions.json").read_text(encoding="utf-8")
+    messages = {key: of["message"][0] for key, of in json.loads(text)["CER_RULES"]["subClass"].items()}
+    one = "SELECT * FROM Tx WHERE auth"
+    for table, message in (
+        (
+            spark.createDataFrame([("a", one)], "name STRING, query STRING"),
+            messages["TABLE"].replace("<column>", "rule_id").replace("<columns>", "name, query"),
+        ),
+        (
+            spark.createDataFrame([("a", None)], "rule_id STRING, query STRING"),
+            messages["ROW"].replace("<row>", "[a,null]"),
+        ),
+        (
+            spark.createDataFrame([("a", one), ("a", one)], "rule_id STRING, query STRING"),
+            messages["TWICE"].replace("<rule>", "a"),
+        ),
+    ):
+        with pytest.raises(PySparkValueError) as refused:
+            payments.transform(cer_rules(table, time="t"))
+        assert refused.value.getCondition() == "CER_RULES"
+        assert str(refused.value) == f"[CER_RULES] {message}"
 
 
 def test_arguments() -> None:
@@ -134,15 +162,35 @@ def test_explain() -> None:
     assert "by card: probing, takeover" in text
 
 
+class Steps(threading.Event):
+    """Stands for the event that ends `rules.run`: instead of time, a step passes before each look at the table, and the
+    last one ends it."""
+
+    def __init__(self, *steps: Callable[[], None]) -> None:
+        super().__init__()
+        self.steps = list(steps)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if timeout != POLL:
+            return super().wait(timeout)
+        if self.steps:
+            self.steps.pop(0)()
+        else:
+            self.set()
+        return self.is_set()
+
+
+POLL = 3600.0
+
+
 @only_classic
-def test_a_table_that_is_watched(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_table_that_is_watched(spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The stream is started again when the table changes, and goes on with the old rules if the new ones are wrong."""
     source = str(tmp_path / "in")
     one = "SELECT a FROM S WHERE A AS a"
     table = {"a": one}
     starts: list[list[str]] = []
-    over = threading.Event()
-    errors: list[BaseException] = []
+    running: list[StreamingQuery] = []
 
     def write(*events: tuple[str, int]) -> None:
         spark.createDataFrame(list(events), "type STRING, t INT").write.mode("append").parquet(source)
@@ -155,45 +203,41 @@ def test_a_table_that_is_watched(spark: SparkSession, tmp_path: Path) -> None:
         events = spark.readStream.schema("type STRING, t INT").parquet(source)
         alerts = events.transform(cer_rules(now, time="t")).select("rule_id", "end")
         writer = alerts.writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
-        return writer.start(str(tmp_path / "out"))
+        running.append(writer.start(str(tmp_path / "out")))
+        return running[-1]
 
     def found() -> list[tuple[str, int]]:
-        if not (tmp_path / "out" / "_spark_metadata").exists():
-            return []
+        running[-1].processAllAvailable()
         alerts = spark.read.schema("rule_id STRING, end INT").parquet(str(tmp_path / "out"))
         return sorted((row.rule_id, row.end) for row in alerts.collect())
 
-    def eventually(is_so: Callable[[], bool]) -> None:
-        until = time.monotonic() + 60
-        while not is_so():
-            assert not errors, errors
-            assert time.monotonic() < until, (starts, found())
-            time.sleep(0.2)
+    def adds_a_rule() -> None:
+        assert found() == [("a", 1)]
+        table["b"] = one
 
-    def watch() -> None:
-        try:
-            spark_rules.run(build, rules, poll=0.2, until=over)
-        except BaseException as error:
-            errors.append(error)
+    def adds_a_wrong_rule() -> None:
+        assert starts == [["a"], ["a", "b"]]
+        write(("A", 2))
+        assert found() == [("a", 1), ("a", 2), ("b", 2)]
+        table["c"] = "SELECT nothing"
+
+    def goes_on() -> None:
+        assert starts == [["a"], ["a", "b"], ["a", "b", "c"], ["a", "b"]]
+        write(("A", 3))
+        assert found() == [("a", 1), ("a", 2), ("a", 3), ("b", 2), ("b", 3)]
 
     write(("A", 1))
-    watching = threading.Thread(target=watch)
-    watching.start()
-    try:
-        eventually(lambda: found() == [("a", 1)])
-        table["b"] = one
-        eventually(lambda: len(starts) == 2)
-        write(("A", 2))
-        eventually(lambda: found() == [("a", 1), ("a", 2), ("b", 2)])
-        table["c"] = "SELECT nothing"
-        eventually(lambda: len(starts) == 4)
-        write(("A", 3))
-        eventually(lambda: found() == [("a", 1), ("a", 2), ("a", 3), ("b", 2), ("b", 3)])
-    finally:
-        over.set()
-        watching.join()
-    assert starts == [["a"], ["a", "b"], ["a", "b", "c"], ["a", "b"]]
-    assert not errors
+    steps = Steps(adds_a_rule, adds_a_wrong_rule, goes_on, lambda: None)
+    caplog.set_level(logging.INFO, logger="spark_cer.rules")
+    spark_rules.run(build, rules, poll=POLL, until=steps)
+    assert [record.getMessage().split("\n")[0] for record in caplog.records if record.name == "spark_cer.rules"] == [
+        "The rules have changed: 2 rules run now.",
+        "The changed rules are refused, and the old ones go on. "
+        "[CER_RULES] 1 of 3 rules are wrong; invalid='skip' leaves them out and runs the others.",
+    ]
+    # What was refused once is not tried again.
+    assert len(starts) == 4
+    assert not any(query.isActive for query in running)
 
 
 def test_several_inputs(spark: SparkSession) -> None:
