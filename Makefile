@@ -84,10 +84,10 @@ demo-kafka: $(JAR) $(KAFKA) ## from Kafka to alerts in Kafka, with a broker that
 
 # The jar is removed first, so that the Python tests never see an old one.
 define TEST
-rm -f $(JAR) dist/core.jar; $(RUN) scripts/test.py $(1)
+rm -f $(JAR) dist/core.jar; $(RUN) scripts/test.py --fetch $(OTHERS) $(patsubst .tools/%/list.xml,%,$(KAFKA) $(SINKS)) --first $(1)
 endef
 
-test: $(READY) $(OTHER_SPARKS) $(KAFKA) $(SINKS) ## all tests, Scala and Python, with short forms of the kill loops, the soak and the version matrix
+test: $(READY) ## all tests, Scala and Python, with short forms of the kill loops, the soak and the version matrix
 	@$(call TEST,integration/test_kill.py integration/test_kafka.py integration/test_merge.py integration/test_soak.py integration/test_views_kill.py integration/test_views_writers.py)
 
 test-scala: $(READY) ## the Scala tests; MODULE=engine (or spark, views) picks a ring, ARGS='*Parser*' suites
@@ -97,7 +97,7 @@ test-python: $(JAR) ## the Python tests; ARGS='-k stream' goes to pytest
 	@$(RUN) -m pytest $(or $(ARGS),tests)
 
 test-long: export CER_LONG = 1
-test-long: $(READY) $(OTHER_SPARKS) $(KAFKA) $(SINKS) ## all tests in their long form, and integration/
+test-long: $(READY) ## all tests in their long form, and integration/
 	@$(call TEST,integration)
 
 test-matrix: $(JAR) $(OTHER_JARS) ## the Python tests on each supported Spark
@@ -110,11 +110,12 @@ test-matrix: $(JAR) $(OTHER_JARS) ## the Python tests on each supported Spark
 
 lint: $(READY) ## scalafmt, fatal warnings, ruff, mypy
 	@status=0; \
-	scripts/sbt Test/compile scalafmtCheckAll scalafmtSbtCheck $(PEERS:%=%/scalafmtCheckAll) || status=1; \
+	scripts/sbt Test/compile scalafmtCheckAll scalafmtSbtCheck $(PEERS:%=%/scalafmtCheckAll) & scala=$$!; \
 	$(RUN) -m ruff check --quiet . || status=1; \
 	$(RUN) -m ruff format --check --quiet . || { echo "Some Python files are not formatted: run \`make fmt\`." >&2; status=1; }; \
 	$(RUN) -m mypy $(TYPED) scripts/backlog.py scripts/broker.py scripts/chart.py scripts/compare.py scripts/diagrams.py scripts/sizes.py scripts/test.py || status=1; \
 	MYPYPATH=scripts/peers $(RUN) -m mypy scripts/peers/*.py || status=1; \
+	wait $$scala || status=1; \
 	exit $$status
 
 fmt: $(READY) ## format all sources

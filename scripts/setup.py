@@ -178,7 +178,7 @@ def install_spark(version):
     say("Installing PySpark %s into .tools (about 500 MB, once) ..." % version)
     unfinished = folder + ".unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
-    pip_install("PySpark " + version, ["--no-deps", "--target", unfinished, "pyspark==" + version])
+    pip_install("PySpark " + version, ["--no-deps", "--no-compile", "--target", unfinished, "pyspark==" + version])
     os.rename(unfinished, folder)
 
 

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / ".tools" / "python-tests.log"
 SBT = str(ROOT / "scripts" / "sbt")
 PYTHON = (str(ROOT / "scripts" / "env"), str(ROOT / ".venv" / "bin" / "python"))
-PYTEST = (*PYTHON, "-m", "pytest")
+PYTEST = (*PYTHON, "-m", "pytest", "--durations=20")
 # Other engines on a few events, with all that they need. Those on Spark take minutes: `make bench-smoke` has them too.
 RUNNERS = ("benchmarks/classpath", "flink/classpath", "siddhi/classpath")
 ENGINES = "spark-cer|reference|siddhi|flink.*|duckdb"
@@ -80,26 +80,41 @@ def scala(others: Others) -> bool:
     return all([run(SBT, "test"), others.run()])
 
 
-def python(integration: list[str], others: Others) -> bool:
+def python(first: list[str], others: Others) -> bool:
     with LOG.open("wb") as log:
-        own = [run(*PYTEST, *integration, output=log), run(*PYTEST, "tests", output=log), run(*SMOKE, output=log)]
+        own = [run(*PYTEST, *first, output=log), run(*PYTEST, "tests", output=log), run(*SMOKE, output=log)]
         return all([*own, others.run(log)])
+
+
+def prepare(fetch: list[str]) -> bool:
+    """Compiles, and meanwhile fetches what the tests need besides, by its names for scripts/setup.py."""
+    with ThreadPoolExecutor(1) as lane:
+        fetching = lane.submit(run, sys.executable, str(ROOT / "scripts" / "setup.py"), *fetch)
+        try:
+            compiled = run(SBT, "dist", "Test/compile", *RUNNERS)
+            fetched = fetching.result()
+        except BaseException:  # also Ctrl-C; the lane would be waited for
+            end_all()
+            raise
+    if not compiled:
+        print("The sources did not compile, so no tests were run.", file=sys.stderr)
+    return compiled and fetched
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("integration", nargs="+", help="the tests with several processes that run before the others")
+    parser.add_argument("--fetch", nargs="+", required=True, help="what is fetched while the sources are compiled")
+    parser.add_argument("--first", nargs="+", required=True, help="the tests with several processes: they run first")
     options = parser.parse_args()
     lines = (ROOT / "versions.properties").read_text(encoding="utf-8").splitlines()
     versions = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
     started = time.monotonic()
-    if not run(SBT, "dist", "Test/compile", *RUNNERS):
-        print("The sources did not compile, so no tests were run.", file=sys.stderr)
+    if not prepare(options.fetch):
         return 1
     print("The Python tests run at the same time as the Scala tests; what they print follows.", flush=True)
     with ThreadPoolExecutor(1) as lane:
         others = Others(versions["otherSparks"].split())
-        of_python = lane.submit(python, options.integration, others)
+        of_python = lane.submit(python, options.first, others)
         try:
             scala_passed = scala(others)
             print(f"This lane took {time.monotonic() - started:.0f} s.", flush=True)
