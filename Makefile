@@ -24,7 +24,7 @@ JVM := $(shell find jvm/engine/src/main jvm/spark/src/main jvm/views/src/main 2>
 PY := $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
 TYPED := $(foreach d,python tests integration examples,$(if $(shell find $(d) -name '*.py' 2>/dev/null),$(d)))
 
-TARGETS := help setup jar wheel demo demo-kafka test test-scala test-python test-long test-matrix lint fmt docs diagrams chart bench bench-spark bench-views bench-peers bench-smoke backlog sizes compare jmh clean
+TARGETS := help setup jar wheel demo demo-kafka test test-scala test-python test-long test-matrix lint fmt docs diagrams chart bench bench-spark bench-views bench-peers bench-smoke scaling backlog sizes compare jmh clean
 .PHONY: $(TARGETS)
 .SUFFIXES:
 .NOTPARALLEL:
@@ -115,6 +115,7 @@ lint: $(READY) ## scalafmt, fatal warnings, ruff, mypy
 	$(RUN) -m ruff format --check --quiet . || { echo "Some Python files are not formatted: run \`make fmt\`." >&2; status=1; }; \
 	$(RUN) -m mypy $(TYPED) scripts/backlog.py scripts/broker.py scripts/chart.py scripts/compare.py scripts/diagrams.py scripts/sizes.py scripts/test.py || status=1; \
 	MYPYPATH=scripts/peers $(RUN) -m mypy scripts/peers/*.py || status=1; \
+	MYPYPATH=scripts/peers:scripts/scaling $(RUN) -m mypy scripts/scaling/*.py || status=1; \
 	wait $$scala || status=1; \
 	exit $$status
 
@@ -129,9 +130,10 @@ docs: $(READY) ## the documentation as a site, in site/
 diagrams: $(JAR) ## draw the pictures of the documentation anew
 	@$(RUN) scripts/diagrams.py
 
-chart: $(READY) ## draw docs/throughput.svg and docs/peers.md anew; measure first with make bench-peers, and with make bench ARGS='--only S3-noend-w.* --write docs/throughput.tsv'
+chart: $(READY) ## draw docs/throughput.svg, docs/peers.md, docs/scaling.md and docs/papers.md anew; measure first with make bench-peers, make scaling, and make bench ARGS='--only S3-noend-w.* --write docs/throughput.tsv'
 	@$(RUN) scripts/chart.py
 	@$(RUN) scripts/peers draw
+	@$(RUN) scripts/scaling draw
 
 bench: $(READY) ## the engine over its workloads, with the bars; ARGS='--only S3.*' picks workloads
 	@scripts/sbt "benchmarks/run $(ARGS)"
@@ -153,6 +155,9 @@ bench-peers: $(JAR) ## spark-cer beside Flink, Esper, Siddhi, DuckDB and plain S
 
 bench-smoke: $(JAR) ## the same without Esper on a few events: do all run, and find as many matches?
 	@$(RUN) scripts/peers smoke $(ARGS)
+
+scaling: $(JAR) ## what an event costs against events, keys, window, length, rules, matches and executors; ARGS='--only keys' picks sections
+	@$(RUN) scripts/scaling measure $(ARGS)
 
 compare: $(READY) ## a benchmark of two versions in turn; OLD=commit ARGS='engine --pairs 5 --rounds 3' (or spark, views)
 	@[ -n "$(OLD)" ] || { echo "Say which version to compare with: make compare OLD=HEAD~1 ARGS=engine" >&2; exit 1; }

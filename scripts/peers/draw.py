@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import altair as alt
+import counts
 import engines
-import processes
+import store
 import tables
-from measure import rate
+from bars import upper
 from processes import ROOT, Result
-from tables import Whole, pick
+from store import Whole
+from tables import CHARTS, pick
 from workloads import WORKLOADS
 
 RESULTS = ROOT / "docs" / "peers.json"
@@ -20,36 +21,54 @@ SHOWN = (engines.OURS, "esper", "siddhi", "flink-cep", "flink-sql", "duckdb")
 COLORS = ("#3949ab", "#e8710a", "#7cb342", "#c2185b", "#f48fb1", "#8d6e63")
 
 
+KINDS = {
+    "all matches": "circle",
+    "other matches": "square",
+    "cut off": "triangle-down",
+    "not through: at most": "stroke",
+    "failed": "cross",
+}
+"""How a point is drawn."""
+
+
+def kind(result: Result, results: list[Result]) -> str:
+    if "error" in result:
+        return "failed"
+    if result["read"] is None:
+        return "not through: at most"
+    if result["timed_out"]:
+        return "cut off"
+    return "other matches" if counts.remark(result, results) else "all matches"
+
+
 def rates(results: list[Result], family: str, number: Any) -> list[dict[str, Any]]:
-    """A point for each engine and workload of a family that gave a rate; `number` is its place on the axis."""
+    """A point for each engine and workload of a family; `number` is its place on the axis. What failed stands at the
+    bottom, because it has no rate."""
     found = []
     for workload in (w for w in WORKLOADS if w.family == family):
         for peer in SHOWN:
             result = pick(results, workload, peer)
-            if result is None or "error" in result or not result["read"]:
+            if result is None:
                 continue
-            kind = "cut off" if result["timed_out"] else "other matches" if result["differs"] else "all matches"
-            found.append(
-                {
-                    "at": number(workload),
-                    "rate": rate(result) / 1e6,
-                    "engine": tables.TITLES[peer],
-                    "kind": kind,
-                }
-            )
-    return found
+            known = None if "error" in result else upper(result) / 1e6
+            point = {"at": number(workload), "rate": known, "engine": tables.TITLES[peer]}
+            found.append({**point, "kind": kind(result, results)})
+    bottom = min((p["rate"] for p in found if p["rate"]), default=1)
+    return [{**p, "rate": p["rate"] or bottom} for p in found]
 
 
 def lines(points: list[dict[str, Any]], title: str, axis: str, whole: Whole, *, log: bool) -> alt.LayerChart:
     present = [tables.TITLES[p] for p in SHOWN if any(x["engine"] == tables.TITLES[p] for x in points)]
     colors = [COLORS[i] for i, p in enumerate(SHOWN) if tables.TITLES[p] in present]
     places = sorted({p["at"] for p in points})
-    machine = whole["machine"]
+    shown = [k for k in KINDS if any(p["kind"] == k for p in points)]
+    first = next(iter(whole.values()))
+    machine = first["machine"]
     base = alt.Chart(
         alt.Data(values=points),  # type: ignore[no-untyped-call]
         title=alt.TitleParams(
             title,
-            subtitle=f"one thread, {whole['options']['events']:,} events; {machine['processor']}, {machine['date']}",
+            subtitle=f"one thread, {first['options']['events']:,} events; {machine['processor']}",
             anchor="start",
             fontSize=14,
         ),
@@ -70,9 +89,7 @@ def lines(points: list[dict[str, Any]], title: str, axis: str, whole: Whole, *, 
         shape=alt.Shape(
             "kind:N",
             title=None,
-            scale=alt.Scale(
-                domain=["all matches", "other matches", "cut off"], range=["circle", "square", "triangle-down"]
-            ),
+            scale=alt.Scale(domain=shown, range=[KINDS[k] for k in shown]),
         )
     )
     chart: alt.LayerChart = alt.layer(path, marks).properties(width=440, height=260)
@@ -83,23 +100,15 @@ def last_number(workload: Any) -> int:
     return int(workload.name.rsplit("-", 1)[1])
 
 
-CHARTS = (
-    ("length", "sequence", "Throughput against the length of the sequence", "events of a match", False),
-    ("window", "window", "Throughput against the window", "window, seconds", True),
-    ("keys", "keys", "Throughput against the number of keys", "keys", True),
-    ("rules", "rules", "Throughput against the number of rules", "rules", True),
-)
-
-
-def draw(path: Path = RESULTS) -> None:
-    whole: Whole | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-    docs = ROOT / "docs"
-    if whole is not None:
-        for name, family, title, axis, log in CHARTS:
-            points = rates(whole["results"], family, last_number)
-            if not points:
-                raise processes.RunError(f"{path} has no results of the family {family}: run make bench-peers.")
-            lines(points, title, axis, whole, log=log).save(docs / f"peers-{name}.svg")
+def draw(path: Path = RESULTS, root: Path = ROOT) -> None:
+    whole = store.read(path)
+    for name, family, title, axis, log in CHARTS:
+        chart = root / "docs" / f"peers-{name}.svg"
+        points = rates(store.flat(whole), family, last_number)
+        if points:
+            lines(points, title, axis, whole, log=log).save(chart)
+        else:
+            chart.unlink(missing_ok=True)
     for name, parts in tables.pages(whole).items():
-        page = ROOT / name
+        page = root / name
         page.write_text(tables.filled(page.read_text(encoding="utf-8"), parts), encoding="utf-8")

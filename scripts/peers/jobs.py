@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+TEXTS = ("x", "y")
+"""Columns that look like numbers and are texts."""
+
 
 @dataclass(frozen=True)
 class Job:

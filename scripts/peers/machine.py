@@ -42,4 +42,11 @@ def commit() -> str:
     done = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=processes.ROOT, capture_output=True, text=True, check=False
     )
-    return done.stdout.strip() or "unknown"
+    changed = subprocess.run(
+        ["git", "status", "--porcelain", "--", "jvm", "python", "scripts/peers", "build.sbt", "versions.properties"],
+        cwd=processes.ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return (done.stdout.strip() or "unknown") + (" with changes" if changed.stdout.strip() else "")

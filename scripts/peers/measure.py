@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -40,15 +41,25 @@ def write_files(pairs: Iterable[tuple[str, int]], heap: str) -> None:
     """The events of streams, unless they are there."""
     missing = [(stream, n) for stream, n in sorted(set(pairs)) if not path(stream, n).exists()]
     if missing:
-        arguments = [str(FILES), *(str(word) for pair in missing for word in pair)]
+        arguments = [str(folder()), *(str(word) for pair in missing for word in pair)]
         processes.java("benchmarks", "sparkcer.benchmarks.peers.EventFiles", arguments, heap, 900)
     for stream, n in missing:
         if not path(stream, n).exists():
-            raise processes.RunError(f"The events of the stream {stream} could not be written to {FILES}.")
+            raise processes.RunError(f"The events of the stream {stream} could not be written to {folder()}.")
+
+
+GENERATORS = ("Streams.scala", "Events.scala", "peers/EventFiles.scala")
+
+
+def folder() -> Path:
+    """One for each version of the generators, so that no older events are measured."""
+    sources = processes.ROOT / "jvm" / "benchmarks" / "src" / "main" / "scala" / "sparkcer" / "benchmarks"
+    text = b"".join((sources / name).read_bytes() for name in GENERATORS)
+    return FILES / hashlib.sha256(text).hexdigest()[:12]
 
 
 def path(stream: str, events: int) -> Path:
-    return FILES / f"{stream}-{events}.csv"
+    return folder() / f"{stream}-{events}.csv"
 
 
 def job(workload: Workload, engine: Engine, statement: Statement, options: Options) -> dict[str, str]:
@@ -73,18 +84,22 @@ def measured(runs: Iterable[tuple[Engine, Workload]], options: Options) -> list[
     said = [(e, w, s) for e, w in runs if (s := e.say(w)) is not None]
     if not said:
         return []
-    with tempfile.TemporaryDirectory(prefix="peers") as folder:
+    why = "the process ended"
+    with tempfile.TemporaryDirectory(prefix="peers") as jobs:
         paths = []
         for e, w, s in said:
-            file = Path(folder) / f"{e.name}-{w.name}.properties"
+            file = Path(jobs) / f"{e.name}-{w.name}.properties"
             file.write_text(processes.properties(job(w, e, s, options)), encoding="utf-8")
             paths.append(str(file))
         seconds = 60 + len(said) * ((options.rounds + 1) * (options.timeout + 20) + options.warm_up + 60)
-        out = processes.start(said[0][0], paths, options.heap, seconds)
+        try:
+            out = processes.start(said[0][0], paths, options.heap, seconds)
+        except processes.RunError as error:  # of one engine: the others are measured all the same
+            out, why = "", str(error)
     found = {(r["peer"], r["workload"]): r for r in processes.results(out)}
     results = []
     for e, w, s in said:
-        result = found.get((e.name, w.name), {"workload": w.name, "peer": e.name, "error": "the process ended"})
+        result = found.get((e.name, w.name), {"workload": w.name, "peer": e.name, "error": why})
         results.append({**result, "version": processes.version(e), "differs": s.differs})
     return results
 
@@ -109,7 +124,5 @@ def measure(workloads: Sequence[Workload], engines: Sequence[Engine], options: O
     """Each result when it is there."""
     write_files(((w.stream, size(w, e, options)) for w in workloads for e in engines if e.say(w)), options.heap)
     for workload in workloads:
-        for engine in (e for e in engines if not e.together):
+        for engine in engines:
             yield from measured([(engine, workload)], options)
-    for engine in (e for e in engines if e.together):
-        yield from measured([(engine, w) for w in workloads], options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -12,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import by_hand
+import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
-from jobs import Job, fail, tell
+from jobs import TEXTS, Job, fail, tell
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import count, lit
+from pyspark.sql.streaming.listener import QueryProgressEvent, StreamingQueryListener
+from pyspark.sql.streaming.query import StreamingQuery
 
 import spark_cer
 
@@ -49,7 +54,10 @@ def parquet(job: Job) -> str:
     if not folder.exists():
         unfinished = folder.with_suffix(".unfinished")
         unfinished.mkdir(exist_ok=True)
-        table = pyarrow.csv.read_csv(job.file)
+        types = pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(TEXTS, pyarrow.string()), strings_can_be_null=True
+        )
+        table = pyarrow.csv.read_csv(job.file, convert_options=types)
         size = -(-table.num_rows // parts(job.events))
         for part in range(parts(job.events)):
             path = unfinished / f"part-{part}.parquet"
@@ -57,6 +65,30 @@ def parquet(job: Job) -> str:
             os.utime(path, (1_000_000_000 + part, 1_000_000_000 + part))
         unfinished.rename(folder)
     return str(folder)
+
+
+class CpuOfBatches(StreamingQueryListener):
+    """The CPU time of a stream from micro-batch to micro-batch, without starting and stopping it."""
+
+    def __init__(self) -> None:
+        self.after = {-1: cpu_seconds()}
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 (a name of PySpark)
+        self.after[event.progress.batchId] = cpu_seconds()
+
+    def onQueryStarted(self, event: Any) -> None:  # noqa: N802 (a name of PySpark)
+        pass
+
+    def onQueryIdle(self, event: Any) -> None:  # noqa: N802 (a name of PySpark)
+        pass
+
+    def onQueryTerminated(self, event: Any) -> None:  # noqa: N802 (a name of PySpark)
+        pass
+
+    def of(self, batches: list[int]) -> float:
+        """From the end of the micro-batch before these to that of the last one that is known."""
+        known = [b for b in sorted(self.after) if b <= batches[-1]]
+        return self.after[known[-1]] - self.after.get(batches[0] - 1, self.after[-1])
 
 
 class Runs:
@@ -100,7 +132,7 @@ class Runs:
         frames = build(self.spark.read.parquet(parquet(self.job)))
         matches = 0
 
-        def counted() -> None:  # which warms up too
+        def counted() -> None:
             nonlocal matches
             matches = sum(frame.count() for frame in frames)
 
@@ -110,6 +142,10 @@ class Runs:
 
         if self.timed(counted) is None:
             return self.cut_off()
+        begun = time.monotonic()
+        while time.monotonic() - begun < self.job.warm_up:
+            if self.timed(written) is None:
+                return self.cut_off()
         passes = [self.timed(written) for _ in range(self.job.rounds)]
         best = min((p for p in passes if p is not None), default=None)
         if best is None:
@@ -130,15 +166,25 @@ class Runs:
         schema = self.spark.read.parquet(path).schema
         events = self.spark.readStream.schema(schema).option("maxFilesPerTrigger", "1").parquet(path)
         found = build(events).observe("found", count(lit(1)).alias("matches"))
-        cpu = cpu_seconds()
-        query = (
-            found.writeStream.format("noop")
-            .option("checkpointLocation", f"{folder}/{self.job.peer}-{self.job.workload}-{time.time_ns()}")
-            .trigger(availableNow=True)
-            .start()
-        )
-        over = not query.awaitTermination(int(self.job.timeout) * parts(self.job.events))
+
+        def started() -> StreamingQuery:
+            return (
+                found.writeStream.format("noop")
+                .option("checkpointLocation", f"{folder}/{self.job.peer}-{self.job.workload}-{time.time_ns()}")
+                .trigger(availableNow=True)
+                .start()
+            )
+
+        if self.job.warm_up:
+            warming = started()
+            warming.awaitTermination(math.ceil(self.job.warm_up))
+            warming.stop()
+        spent = CpuOfBatches()
+        self.spark.streams.addListener(spent)
+        query = started()
+        over = not query.awaitTermination(math.ceil(self.job.timeout))
         query.stop()
+        self.spark.streams.removeListener(spent)
         progress = [p for p in query.recentProgress if p["numInputRows"] > 0]
         observed = [p["observedMetrics"].get("found") for p in query.recentProgress]
         matches = sum(row["matches"] for row in observed if row is not None)
@@ -152,7 +198,7 @@ class Runs:
             self.job,
             read=round(files * len(kept)),
             seconds=sum(took),
-            cpu=cpu_seconds() - cpu,
+            cpu=spent.of([p["batchId"] for p in kept]),
             matches=matches,
             timed_out=over,
             heap=None,
@@ -216,7 +262,8 @@ def main(peer: str, paths: list[str]) -> None:
         for job in map(Job.read, paths):
             try:
                 measure(spark, job, folder)
-            except PySparkException as error:
+            # A job that fails comes as an error of Py4J, one that Spark refuses as its own.
+            except (PySparkException, Py4JError) as error:
                 fail(job, error)
         spark.stop()
 

@@ -7,14 +7,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import bars
+import counts
 import engines
+import store
 from bars import upper
 from processes import Result
-from smoke import reference
+from store import Whole
 from workloads import WORKLOADS, Workload
 
-Whole = dict[str, Any]
-ALONE = tuple(e for e in engines.ENGINES if not e.together and not e.name.startswith("reference"))
+ALONE = tuple(e for e in engines.ENGINES if not e.on_spark and not e.name.startswith("reference"))
 TITLES = {e.name: e.title for e in engines.ENGINES}
 
 
@@ -25,7 +26,7 @@ def million(result: Result | None) -> str:
     if "error" in result:
         return "failed"
     text = f"{upper(result) / 1e6:.2g}"
-    number = f"{float(text):f}".rstrip("0").rstrip(".") if "e" in text else text
+    number = f"{float(text):.12f}".rstrip("0").rstrip(".") if "e" in text else text
     return f"< {number}" if result["read"] is None else number
 
 
@@ -36,19 +37,23 @@ def cell(result: Result | None, results: list[Result], notes: list[str]) -> str:
         return text
     if result["timed_out"]:
         text += "⏱"
-    why = result["differs"]
-    found = reference(result, results)
-    if not result["timed_out"] and not why and found is not None and found != result["matches"]:
-        why = "other matches than the reference, for a reason that is not known"
-    if why:
-        if why not in notes:
-            notes.append(why)
-        text += f" [{notes.index(why) + 1}]"
-    return text
+    return text + note(counts.remark(result, results), notes)
+
+
+def note(why: str | None, notes: list[str]) -> str:
+    if why is None:
+        return ""
+    if why not in notes:
+        notes.append(why)
+    return f" [{notes.index(why) + 1}]"
 
 
 def pick(results: Iterable[Result], workload: Workload, peer: str) -> Result | None:
     return next((r for r in results if r["workload"] == workload.name and r["peer"] == peer), None)
+
+
+def named(name: str) -> Workload:
+    return next(w for w in WORKLOADS if w.name == name)
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -61,12 +66,24 @@ def measured(results: list[Result]) -> list[Workload]:
 
 
 def conditions(whole: Whole) -> str:
-    m, o = whole["machine"], whole["options"]
-    used = sorted({(r["peer"], r["version"]) for r in whole["results"] if "version" in r})
-    names = {"esper": "Esper", "flink-cep": "Flink", "siddhi": "Siddhi", "duckdb": "DuckDB", "spark-joins": "Spark"}
+    """When and where the workloads were measured; those of the same conditions share a sentence."""
+    said: dict[str, list[str]] = {}
+    for name, entry in whole.items():
+        said.setdefault(condition(entry), []).append(f"`{name}`")
+    missing = [f"`{w.name}`" for w in WORKLOADS if w.name not in whole]
+    if len(said) == 1 and not missing:
+        return next(iter(said))
+    lines = [f"- {', '.join(names)}: {text}" for text, names in said.items()]
+    return "\n".join([*lines, *([f"- Not measured yet: {', '.join(missing)}."] if missing else [])])
+
+
+def condition(entry: dict[str, Any]) -> str:
+    m, o = entry["machine"], entry["options"]
+    used = sorted({(r["peer"], r["version"]) for r in entry["results"] if "version" in r})
+    names = {"esper": "Esper", "flink-cep": "Flink", "siddhi": "Siddhi", "duckdb": "DuckDB", "spark-cer": "spark-cer"}
     versions = ", ".join(f"{names[p]} {v}" for p, v in used if p in names)
     return (
-        f"Measured on {m['date']}, commit {m['commit']}: {m['processor']}, {m['cores']} cores, {m['memory']}, "
+        f"measured on {m['date']}, commit {m['commit']}: {m['processor']}, {m['cores']} cores, {m['memory']}, "
         f"Java {m['java']}, Python {m['python']}. {versions}. {o['events']:,} events for an engine alone, "
         f"{o['large']:,} on Spark; {o['warm_up']:g} s to warm up; the best of {o['rounds']} passes, each at most "
         f"{o['timeout']:g} s."
@@ -74,7 +91,7 @@ def conditions(whole: Whole) -> str:
 
 
 def rates(whole: Whole) -> str:
-    results: list[Result] = whole["results"]
+    results = store.flat(whole)
     shown = [e for e in ALONE if any(r["peer"] == e.name for r in results)]
     notes: list[str] = []
     rows = []
@@ -86,13 +103,56 @@ def rates(whole: Whole) -> str:
     return text + explained(notes)
 
 
+def found(whole: Whole) -> str:
+    """How many matches each engine found, beside the exact number. Only what was through can be compared."""
+    results = store.flat(whole)
+    notes: list[str] = []
+    rows = []
+    for w in measured(results):
+        exact = pick(results, w, "reference")
+        agreeing, others = [], []
+        for e in engines.ENGINES:
+            r = pick(results, w, e.name)
+            if r is None or "error" in r or r["timed_out"] or e.name.startswith("reference"):
+                continue
+            with_as_many = counts.reference(r, results)
+            if with_as_many is None or r["matches"] == with_as_many:
+                if with_as_many is not None:
+                    agreeing.append(e.name)
+                continue
+            why = note(counts.remark(r, results), notes)
+            others.append(f"{e.name} {r['matches']:,} of {with_as_many:,}{why}")
+        number = "" if exact is None or "error" in exact else f"{exact['matches']:,}"
+        rows.append([f"`{w.name}`", number, ", ".join(agreeing), "; ".join(others)])
+    return table(["workload", "matches", "as many", "others"], rows) + explained(notes)
+
+
+def least(whole: Whole) -> str:
+    """The workloads in which the engine wins least, or loses, over the fastest of all others."""
+    results = store.flat(whole)
+    ratios = []
+    for w in measured(results):
+        ours = pick(results, w, engines.OURS)
+        mine = [r for r in results if r["workload"] == w.name and r["peer"] not in bars.LEVELS and "error" not in r]
+        if ours is None or "error" in ours or not mine:
+            continue
+        best = max(mine, key=upper)
+        why = counts.remark(best, results)
+        ratios.append((upper(ours) / upper(best), w, best, f", which {why}" if why else ""))
+    lines = [
+        f"- `{w.name}`, {w.title}: {ratio:.2g} times as fast as {TITLES[best['peer']]}{but}"
+        for ratio, w, best, but in sorted(ratios, key=lambda r: r[0])[:8]
+    ]
+    return "\n".join(lines)
+
+
 def explained(notes: list[str]) -> str:
     return "".join(f"\n\n[{i + 1}] The engine {why}." for i, why in enumerate(notes))
 
 
 def heaps(whole: Whole) -> str:
-    """What an engine holds on to, for the workloads whose window grows."""
-    results: list[Result] = whole["results"]
+    """What an engine holds on to."""
+    results = store.flat(whole)
     shown = [e for e in ALONE if e.project and any(r["peer"] == e.name and r.get("heap") is not None for r in results)]
 
     def size(result: Result | None) -> str:
@@ -105,7 +165,7 @@ def heaps(whole: Whole) -> str:
 
 
 def levels(whole: Whole) -> str:
-    results: list[Result] = whole["results"]
+    results = store.flat(whole)
     notes: list[str] = []
     names = ("spark-cer-batch-1", "spark-cer-batch-2", "spark-cer-stream", *bars.ON_SPARK)
     shown = [n for n in names if any(r["peer"] == n for r in results)]
@@ -113,17 +173,29 @@ def levels(whole: Whole) -> str:
     for w in measured(results):
         cells = [cell(pick(results, w, n), results, notes) for n in shown]
         if any(cells):
-            stream = pick(results, w, "spark-cer-stream")
-            known = stream is not None and "latency" in stream
-            latency = f"{stream['latency']:.2f}" if known and stream else ""
-            rows.append([f"`{w.name}`", *cells, latency])
-    text = table(["workload", *(TITLES[n] for n in shown), "stream: seconds for a micro-batch"], rows)
-    return text + explained(notes)
+            rows.append([f"`{w.name}`", *cells])
+    return table(["workload", *(TITLES[n] for n in shown)], rows) + explained(notes)
+
+
+STREAMS = ("spark-cer-stream", "spark-by-hand", "spark-stream-joins")
+
+
+def latencies(whole: Whole) -> str:
+    """Of the streams: how long a micro-batch takes, and what it keeps."""
+    results = store.flat(whole)
+    rows = []
+    for w in measured(results):
+        for name in STREAMS:
+            r = pick(results, w, name)
+            if r is not None and "latency" in r:
+                figures = [f"{r['latency']:.2f}", f"{r['slowest']:.2f}", f"{r['state'] / 1e6:,.1f}"]
+                rows.append([f"`{w.name}`", TITLES[name], *figures])
+    return table(["workload", "stream", "median, s", "slowest, s", "state, MB"], rows)
 
 
 def cpu(whole: Whole) -> str:
     """CPU seconds for a million events, of the whole process."""
-    results: list[Result] = whole["results"]
+    results = store.flat(whole)
     shown = [e for e in engines.ENGINES if e.name != "reference" and not e.name.endswith("-large")]
     shown = [e for e in shown if any(r["peer"] == e.name for r in results)]
 
@@ -137,12 +209,12 @@ def cpu(whole: Whole) -> str:
 
 
 def held_to(whole: Whole) -> str:
-    return "```plain\n" + "\n".join(bars.lines(whole["results"])) + "\n```"
+    return "```plain\n" + "\n".join(bars.lines(store.flat(whole))) + "\n```"
 
 
 def short(whole: Whole) -> str:
     """For the README: a few workloads, and the best of each engine's languages."""
-    results: list[Result] = whole["results"]
+    results = store.flat(whole)
     asked = ("sequence-3", "sequence-12", "window-100", "correlated-500", "keys-1000")
     columns = [
         ("spark-cer", ("spark-cer",)),
@@ -169,32 +241,38 @@ AFTER_SHORT = (
 )
 
 
-def charts(_: Whole) -> str:
-    return """![Throughput against the length of the sequence](peers-length.svg)
+CHARTS = (
+    ("length", "sequence", "Throughput against the length of the sequence", "events of a match", False),
+    ("window", "window", "Throughput against the window", "window, seconds", True),
+    ("keys", "keys", "Throughput against the number of keys", "keys", True),
+    ("rules", "rules", "Throughput against the number of rules", "rules", True),
+)
+"""The name of a file, the family that it shows, its title, the axis, and whether that is logarithmic."""
 
-The windows are measured with a last event that never comes, as in the CORE paper: nothing is returned, and what is left is the cost of partial matches.
 
-![Throughput against the window](peers-window.svg)
-
-![Throughput against the number of keys](peers-keys.svg)
-
-![Throughput against the number of rules](peers-rules.svg)"""  # noqa: E501
+def charts(whole: Whole) -> str:
+    """Those of families that were measured."""
+    present = {w.family for w in measured(store.flat(whole))}
+    return "\n\n".join(f"![{title}](peers-{name}.svg)" for name, family, title, *_ in CHARTS if family in present)
 
 
 PARTS = {
     "conditions": conditions,
     "rates": rates,
+    "found": found,
     "charts": charts,
     "heaps": heaps,
     "levels": levels,
+    "latencies": latencies,
     "cpu": cpu,
     "bars": held_to,
+    "least": least,
 }
 
 
-def pages(whole: Whole | None) -> dict[str, dict[str, str]]:
+def pages(whole: Whole) -> dict[str, dict[str, str]]:
     """What stands between the marks of each page. Without results, the pages say so."""
-    if whole is None:
+    if not whole:
         return {"docs/peers.md": dict.fromkeys(PARTS, "Not measured yet."), "README.md": {"short": ""}}
     return {
         "docs/peers.md": {name: part(whole) for name, part in PARTS.items()},

@@ -50,8 +50,16 @@ class Workload:
     def pattern(self) -> Pattern:
         return self.patterns[0]
 
+    @property
+    def completes(self) -> bool:
+        """Whether there are matches at all."""
+        return NOWHERE not in self.pattern.steps
+
 
 STOCKS = ("INTC", "RIMM", "QQQ", "IPIX", "AMAT", "CSCO", "YHOO", "DELL", "ORCL", "MSFT")
+
+
+LENGTHS = (3, 6, 9, 12, 24)
 
 
 def sequence(length: int) -> tuple[Step, ...]:
@@ -92,7 +100,7 @@ def _all() -> tuple[Workload, ...]:
     half_minute = 30_000
     found = [
         one(f"sequence-{n}", "sequence", f"{n} events in sequence, all matches", Pattern(sequence(n), half_minute))
-        for n in (3, 6, 9, 12, 24)
+        for n in LENGTHS
     ]
     found += [
         one(
@@ -101,10 +109,13 @@ def _all() -> tuple[Workload, ...]:
             f"{n} events, the next one for each step",
             Pattern(sequence(n), half_minute, "first"),
         )
-        for n in (3, 6, 12)
+        for n in LENGTHS
     ]
     found += [
-        one("consume-3", "consumption", "3 events, then start again", Pattern(sequence(3), half_minute, "consume")),
+        one(
+            f"consume-{n}", "consumption", f"{n} events, then start again", Pattern(sequence(n), half_minute, "consume")
+        )
+        for n in LENGTHS
     ]
     found += [
         one(

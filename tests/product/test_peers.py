@@ -1,23 +1,281 @@
-"""docs/peers.md and the README show what `make bench-peers` wrote to docs/peers.json, and nothing else: `make chart`
-draws them again."""
+"""The page about other engines shows what `make bench-peers` wrote to docs/peers.json, and nothing else: `make chart`
+draws it again. How results are kept, compared and shown is tested on small results written here."""
 
 from __future__ import annotations
 
 import importlib
 import json
+import shutil
+import subprocess
 import sys
+import zipfile
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
+from spark_cer._jar import jar
+
 ROOT = Path(__file__).parents[2]
+NAMES = ("bars", "counts", "draw", "measure", "processes", "smoke", "store", "tables", "workloads")
 
 
-def test_the_tables_show_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def peers(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     monkeypatch.setattr(sys, "path", [str(ROOT / "scripts" / "peers"), *sys.path])
-    tables = importlib.import_module("tables")
-    results = ROOT / "docs" / "peers.json"
-    whole = json.loads(results.read_text(encoding="utf-8")) if results.exists() else None
-    for name, parts in tables.pages(whole).items():
+    return {name: importlib.import_module(name) for name in NAMES}
+
+
+def result(peer: str, workload: str = "sequence-3", **values: Any) -> dict[str, Any]:
+    usual = {"workload": workload, "peer": peer, "events": 1000, "read": 1000, "seconds": 0.001, "cpu": 0.002}
+    found = {"matches": 7, "timed_out": False, "heap": 1000, "heap_error": None, "version": "1", "differs": None}
+    return {**usual, **found, **values}
+
+
+def failed(peer: str, workload: str = "sequence-3") -> dict[str, Any]:
+    return {"workload": workload, "peer": peer, "error": "it broke", "version": "1", "differs": None}
+
+
+def entry(*results: dict[str, Any]) -> dict[str, Any]:
+    machine = {"date": "2026-01-02", "processor": "P", "cores": "2", "memory": "1 GiB"}
+    versions = {"system": "Linux", "java": "17", "python": "3.11", "commit": "abc"}
+    options = {"events": 1000, "large": 1000, "warm_up": 5, "rounds": 3, "timeout": 60, "memory": True, "heap": "6g"}
+    return {"machine": {**machine, **versions}, "options": options, "results": list(results)}
+
+
+def whole() -> dict[str, Any]:
+    """A peer of each kind: one that is exact, one with other matches, one cut off, one not through, one that failed."""
+    three = entry(
+        result("spark-cer", seconds=0.0001),
+        result("reference"),
+        result("esper", seconds=0.002),
+        failed("esper-rows"),
+        result("siddhi", matches=6, differs="finds fewer"),
+        result("flink-cep", read=100, seconds=60.0, timed_out=True, matches=1),
+        result("duckdb", read=None, seconds=60.0, timed_out=True, matches=0, heap=None),
+        result("reference-large"),
+        result("spark-cer-batch-2", seconds=0.0005),
+        result("spark-cer-stream", read=750, latency=0.25, slowest=0.5, state=2_000_000),
+    )
+    six = entry(
+        failed("spark-cer", "sequence-6"), result("reference", "sequence-6"), result("esper", "sequence-6", matches=8)
+    )
+    return {"sequence-3": three, "sequence-6": six}
+
+
+def test_the_pages_show_what_was_measured(peers: dict[str, ModuleType]) -> None:
+    kept = peers["store"].read(ROOT / "docs" / "peers.json")
+    for name, parts in peers["tables"].pages(kept).items():
         page = (ROOT / name).read_text(encoding="utf-8")
-        assert tables.filled(page, parts) == page
+        assert peers["tables"].filled(page, parts) == page
+
+
+def test_a_workload_replaces_its_own_results_only(peers: dict[str, ModuleType], tmp_path: Path) -> None:
+    path = tmp_path / "peers.json"
+    first, other = entry(result("spark-cer")), entry(result("spark-cer", "sequence-6"))
+    peers["store"].merge(path, "sequence-6", other)
+    peers["store"].merge(path, "sequence-3", entry())
+    peers["store"].merge(path, "sequence-3", first)
+    assert peers["store"].read(path) == {"sequence-3": first, "sequence-6": other}
+    assert list(json.loads(path.read_text())) == ["sequence-3", "sequence-6"]
+    assert [p.name for p in tmp_path.iterdir()] == ["peers.json"]
+
+
+def test_an_interrupted_run_changes_nothing(
+    peers: dict[str, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second of two workloads is interrupted: the first is replaced, and of the second the old results stay."""
+    command = load_command()
+    path = tmp_path / "peers.json"
+    old = entry(result("spark-cer", "sequence-6", matches=1))
+    peers["store"].merge(path, "sequence-6", old)
+    new = result("spark-cer", matches=2)
+
+    def measure(workloads: Any, *_: Any) -> Any:
+        if workloads[0].name == "sequence-6":
+            yield result("spark-cer", "sequence-6", matches=3)
+            raise KeyboardInterrupt
+        yield new
+
+    monkeypatch.setattr(command, "measure", measure)
+    monkeypatch.setattr(peers["processes"], "run", lambda *_: ("", "", False))
+    monkeypatch.setattr(command.prepare, "prepare", lambda *_, **__: None)
+    monkeypatch.setattr(sys, "argv", ["peers", "measure", "--only", "sequence-[36]", "--write", str(path)])
+    with pytest.raises(KeyboardInterrupt):
+        command.main()
+    kept = peers["store"].read(path)
+    assert kept["sequence-3"]["results"] == [new]
+    assert kept["sequence-6"] == old
+
+
+def test_a_trial_does_not_go_to_the_docs(peers: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fewer events, or some engines only, results are not beside those of the others."""
+    command = load_command()
+    for arguments in (["--events", "5000"], ["--engines", "duckdb"], ["--timeout", "1"]):
+        assert command.destination(command.parsed(["measure", *arguments])) == peers["processes"].FILES / "peers.json"
+    for arguments in ([], ["--only", "sequence-3"]):
+        assert command.destination(command.parsed(["measure", *arguments])) == ROOT / "docs" / "peers.json"
+
+
+def load_command() -> Any:
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("peers_command", ROOT / "scripts" / "peers" / "__main__.py")
+    assert spec
+    assert spec.loader
+    command = module_from_spec(spec)
+    spec.loader.exec_module(command)
+    return command
+
+
+def test_bars(peers: dict[str, ModuleType]) -> None:
+    """What failed, was cut off or has other matches; a figure that is missing is a bar that is missed."""
+    assert peers["bars"].lines(peers["store"].flat(whole())) == [
+        "PASS  sequence-3, engine against the best exact one, esper, times as fast: 20.00 (at least 10), "
+        "and esper-rows failed",
+        "PASS  sequence-3, engine against the fastest of all, siddhi, times as fast: 10.00 (at least 1), "
+        "and esper-rows failed",
+        "PASS  sequence-3, Spark batch, 2 cores, against the fastest alone, siddhi, times as fast: 2.00 (at least 1), "
+        "and esper-rows failed",
+        "ALONE   sequence-6, engine against the best exact one: there is none",
+        "MISSED  sequence-6, engine against the fastest of all: no figure, spark-cer failed: it broke",
+        "MISSED  sequence-6, Spark batch, 2 cores, against the fastest alone: no figure, spark-cer was not measured",
+    ]
+
+
+def test_bars_that_are_missed(peers: dict[str, ModuleType]) -> None:
+    def lines(workload: str, *results: dict[str, Any]) -> list[str]:
+        found: list[str] = peers["bars"].lines([{**r, "workload": workload} for r in results])
+        return found
+
+    slow = lines("sequence-3", result("spark-cer"), result("reference"), result("esper", seconds=0.0005))
+    assert slow[0].startswith("MISSED  sequence-3, engine against the best exact one, esper, times as fast: 0.50")
+    wrong = lines("sequence-3", result("spark-cer", matches=6), result("reference"), result("esper"))
+    assert wrong[1].endswith("no figure, spark-cer found 6 of 7 matches")
+    unknown = lines("sequence-3", result("spark-cer"), failed("reference"), result("esper"))
+    assert unknown[0].endswith("no figure, there is no exact number of matches")
+    broken = lines("sequence-3", result("spark-cer"), result("reference"), failed("esper"))
+    assert broken[0].endswith("no figure, esper failed")
+    heap = lines("window-100", result("spark-cer", heap=200), result("reference"), result("esper"))
+    assert heap[-1] == "MISSED  window-100, heap against Esper's: 0.20 (at most 0.1)"
+    no_heap = result("esper", heap=None, heap_error="OutOfMemoryError")
+    none = lines("window-100", result("spark-cer"), result("reference"), no_heap)
+    assert none[-1] == "MISSED  window-100, heap against Esper's: no figure, Esper: OutOfMemoryError"
+
+
+def test_what_was_counted_decides_who_is_exact(peers: dict[str, ModuleType]) -> None:
+    """A statement that may find other matches is exact where it does not; without a match, the statement decides."""
+    remark = peers["counts"].remark
+    seven, none = result("reference"), result("reference", matches=0)
+    may_differ = result("siddhi", differs="finds fewer")
+    assert remark(may_differ, [seven]) is None
+    assert remark({**may_differ, "matches": 6}, [seven]) == "finds fewer"
+    assert remark({**may_differ, "matches": 0}, [none]) == "finds fewer"
+    assert remark({**may_differ, "timed_out": True}, [seven]) == "finds fewer"
+    assert remark(result("esper", matches=6), [seven]) == peers["counts"].UNKNOWN
+
+
+def test_complaints_of_the_smoke_test(peers: dict[str, ModuleType]) -> None:
+    workloads = {w.name: w for w in peers["workloads"].WORKLOADS}
+
+    def complaints(name: str, *results: dict[str, Any]) -> list[str]:
+        found: list[str] = peers["smoke"].complaints([workloads[name]], [{**r, "workload": name} for r in results])
+        return found
+
+    assert complaints("sequence-3", result("reference"), result("duckdb")) == []
+    assert complaints("sequence-3", result("reference"), result("duckdb", matches=6), failed("flink-cep")) == [
+        "sequence-3, duckdb: 6 matches, and 7 by the reference",
+        "sequence-3, flink-cep: it broke",
+    ]
+    assert complaints("sequence-3", result("reference"), result("siddhi", matches=0, differs="finds fewer")) == [
+        "sequence-3, siddhi: no matches, and 7 by the reference"
+    ]
+    assert complaints("sequence-3", result("reference", matches=0)) == [
+        "sequence-3: 0 matches, so that counts show nothing"
+    ]
+    assert complaints("window-10", result("reference", matches=0), result("duckdb", matches=0)) == []
+
+
+def test_tables(peers: dict[str, ModuleType]) -> None:
+    parts = peers["tables"].pages(whole())["docs/peers.md"]
+    assert parts["rates"].splitlines()[2] == (
+        "| 3 events in sequence, all matches | `sequence-3` | 7 | 10 | 0.5 | failed | 1 [1] | 0.0000017⏱ | < 0.000017⏱ |"
+    )
+    assert parts["rates"].endswith("\n\n[1] The engine finds fewer.\n\n[2] The engine " + peers["counts"].UNKNOWN + ".")
+    assert parts["found"].splitlines()[2] == (
+        "| `sequence-3` | 7 | spark-cer, esper, spark-cer-batch-2, spark-cer-stream | siddhi 6 of 7 [1] |"
+    )
+    assert parts["latencies"].splitlines()[2].endswith("| 0.25 | 0.50 | 2.0 |")
+    assert (
+        parts["least"]
+        == "- `sequence-3`, 3 events in sequence, all matches: 10 times as fast as Siddhi, which finds fewer"
+    )
+    assert "`window-10`" in parts["conditions"].splitlines()[-1]
+    assert parts["conditions"].startswith("- `sequence-3`")
+    assert "measured on 2026-01-02, commit abc: P, 2 cores, 1 GiB, Java 17" in parts["conditions"]
+    assert peers["tables"].pages({})["docs/peers.md"]["bars"] == "Not measured yet."
+
+
+def test_charts_mark_what_failed_or_was_cut_off(peers: dict[str, ModuleType], tmp_path: Path) -> None:
+    draw = peers["draw"]
+    points = draw.rates(peers["store"].flat(whole()), "sequence", draw.last_number)
+    assert [(p["at"], p["engine"], p["kind"]) for p in points if p["kind"] != "all matches"] == [
+        (3, "Siddhi", "other matches"),
+        (3, "Flink CEP", "cut off"),
+        (3, "DuckDB, joins", "not through: at most"),
+        (6, "spark-cer, engine alone", "failed"),
+        (6, "Esper, patterns", "other matches"),
+    ]
+    (tmp_path / "docs").mkdir()
+    for name in ("docs/peers.md", "README.md"):
+        (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "docs" / "peers-window.svg").write_text("of another time")
+    path = tmp_path / "peers.json"
+    path.write_text(json.dumps(whole()))
+    draw.draw(path, tmp_path)
+    assert sorted(p.name for p in (tmp_path / "docs").glob("*.svg")) == ["peers-length.svg"]
+    assert "cut off" in (tmp_path / "docs" / "peers-length.svg").read_text(encoding="utf-8")
+    assert "![Throughput against the length of the sequence]" in (tmp_path / "docs" / "peers.md").read_text()
+
+
+OURS = ("sparkcer/", "org/apache/spark/sql/cerbridge/")
+"""Some classes have to be in a package of Spark."""
+
+
+def classes(names: list[str]) -> list[str]:
+    """Those that are not the product's."""
+    measuring = ("sparkcer/peers/", "sparkcer/benchmarks/")
+    all_classes = [n for n in names if n.endswith(".class")]
+    assert all_classes
+    return [n for n in all_classes if n.startswith(measuring) or not n.startswith(OURS)]
+
+
+def test_the_jar_holds_nothing_of_other_engines() -> None:
+    with zipfile.ZipFile(jar()) as file:
+        assert classes(file.namelist()) == []
+
+
+def test_the_wheel_holds_nothing_of_other_engines(peers: dict[str, ModuleType], tmp_path: Path) -> None:
+    """Built from all sources, with the jar of this Spark for those of the others too."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.splitlines():
+        if (ROOT / name).is_file():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / name)
+    versions = peers["processes"].versions()
+    (tmp_path / "dist").mkdir()
+    for spark in [versions["spark"], *versions["otherSparks"].split()]:
+        shutil.copy(jar(), tmp_path / "dist" / f"spark-cer_{spark.rsplit('.', 1)[0]}_2.13-{versions['version']}.jar")
+    built = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "wheel")]
+    subprocess.run(built, cwd=tmp_path, check=True, capture_output=True)
+    (wheel,) = (tmp_path / "wheel").iterdir()
+    with zipfile.ZipFile(wheel) as file:
+        names = [n for n in file.namelist() if "dist-info/" not in n]
+        required = next(file.read(n).decode() for n in file.namelist() if n.endswith("METADATA"))
+        inside = [n for n in names if n.endswith(".jar")]
+        with file.open(inside[0]) as one, zipfile.ZipFile(one) as opened:
+            assert classes(opened.namelist()) == []
+    assert len(inside) == 4
+    assert [n for n in names if not n.startswith("spark_cer/")] == []
+    assert [e for e in ("duckdb", "flink", "siddhi", "esper") if f"Requires-Dist: {e}" in required] == []
