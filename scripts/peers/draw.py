@@ -25,10 +25,14 @@ KINDS = {
     "all matches": "circle",
     "other matches": "square",
     "cut off": "triangle-down",
-    "not through: at most": "stroke",
+    "not through: at most": "diamond",
     "failed": "cross",
 }
 """How a point is drawn."""
+
+
+PADDING = {"left": 5, "top": 5, "right": 45, "bottom": 5}
+"""Where a browser has wider letters than those that the chart was made with."""
 
 
 def kind(result: Result, results: list[Result]) -> str:
@@ -92,7 +96,7 @@ def lines(points: list[dict[str, Any]], title: str, axis: str, whole: Whole, *, 
             scale=alt.Scale(domain=shown, range=[KINDS[k] for k in shown]),
         )
     )
-    chart: alt.LayerChart = alt.layer(path, marks).properties(width=440, height=260)
+    chart: alt.LayerChart = alt.layer(path, marks).properties(width=440, height=260, padding=PADDING)
     return chart
 
 

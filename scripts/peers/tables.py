@@ -213,7 +213,7 @@ def held_to(whole: Whole) -> str:
 
 
 def short(whole: Whole) -> str:
-    """For the README: a few workloads, and the best of each engine's languages."""
+    """For the README: a few workloads, the best of each engine's languages, and the first chart."""
     results = store.flat(whole)
     asked = ("sequence-3", "sequence-12", "window-100", "correlated-500", "keys-1000")
     columns = [
@@ -228,7 +228,13 @@ def short(whole: Whole) -> str:
     for w in (w for w in measured(results) if w.name in asked):
         rows.append([w.title, *(cell(pick(results, w, p), results, notes) for _, (p, *_) in columns)])
     text = table(["million events/s, one thread", *(title for title, _ in columns)], rows) + explained(notes)
-    return f"{BEFORE_SHORT}\n\n{text}\n\n{AFTER_SHORT}"
+    drawn = [f"![{title}](docs/peers-{name}.svg)" for name, family, title, *_ in CHARTS if several(results, family)]
+    return "\n\n".join([BEFORE_SHORT, text, *drawn[:1], AFTER_SHORT])
+
+
+def several(results: list[Result], family: str) -> bool:
+    """Whether a chart of it has a line."""
+    return len([w for w in measured(results) if w.family == family]) > 1
 
 
 BEFORE_SHORT = (

@@ -51,7 +51,7 @@ def curves() -> tuple[Curve, ...]:
         ),
         Curve(
             "keys",
-            "Time for an event against the number of keys, 20 events of each in a window",
+            "Time for an event against the number of keys",
             "keys",
             tuple(
                 # A single key has an event every 100 ms, many keys together have one every millisecond.
@@ -70,7 +70,7 @@ def curves() -> tuple[Curve, ...]:
         ),
         Curve(
             "length",
-            "Time for an event against the length of the sequence, without matches",
+            "Time for an event against the length, without matches",
             "events of a match",
             tuple(
                 Point(n + 1, alone("length", Pattern((*sequence(n), NOWHERE), WINDOW))) for n in (2, 5, 8, 11, 17, 23)
@@ -92,7 +92,7 @@ def curves() -> tuple[Curve, ...]:
         ),
         Curve(
             "counted",
-            "The same, with matches that are counted and not listed",
+            "The same, with matches that are counted",
             "window, seconds",
             tuple(Point(w, alone("counted", Pattern(sequence(3), w * 1000)), counted=True) for w in WINDOWS),
         ),

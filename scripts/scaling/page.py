@@ -8,6 +8,7 @@ from typing import Any
 
 import altair as alt
 import curves
+import draw as draw_peers
 import model
 import papers
 import tables
@@ -66,7 +67,7 @@ def chart(curve: curves.Curve, results: list[dict[str, Any]]) -> alt.LayerChart:
         shape=alt.Shape("cut:N", legend=None, scale=alt.Scale(domain=[False, True], range=["circle", "triangle-down"]))
     )
     labels = base.mark_text(dy=-12).encode(text=alt.Text("nanos:Q", format=",.0f"))
-    whole: alt.LayerChart = alt.layer(line, marks, labels).properties(width=440, height=180)
+    whole: alt.LayerChart = alt.layer(line, marks, labels).properties(width=440, height=180, padding=draw_peers.PADDING)
     return whole
 
 

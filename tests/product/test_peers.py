@@ -214,6 +214,9 @@ def test_tables(peers: dict[str, ModuleType]) -> None:
     assert "`window-10`" in parts["conditions"].splitlines()[-1]
     assert parts["conditions"].startswith("- `sequence-3`")
     assert "measured on 2026-01-02, commit abc: P, 2 cores, 1 GiB, Java 17" in parts["conditions"]
+    readme = peers["tables"].pages(whole())["README.md"]["short"]
+    assert "| 3 events in sequence, all matches | 10 | 0.5 | 1 [1] | 0.0000017⏱ | < 0.000017⏱ |" in readme
+    assert "![Throughput against the length of the sequence](docs/peers-length.svg)" in readme
     assert peers["tables"].pages({})["docs/peers.md"]["bars"] == "Not measured yet."
 
 
