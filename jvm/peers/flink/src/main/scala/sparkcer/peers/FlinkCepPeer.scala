@@ -23,7 +23,7 @@ object FlinkCepPeer extends Peer {
 
 final private class FlinkCepPass(events: Array[Event], statements: Vector[FlinkPattern]) extends Pass {
   FlinkRun.events = events
-  FlinkRun.found = 0L
+  FlinkRun.found.reset()
   private val environment = FlinkRun.environment()
   private val source = FlinkRun.source(environment)
   statements.foreach { s =>
@@ -41,10 +41,10 @@ final private class FlinkCepPass(events: Array[Event], statements: Vector[FlinkP
   def run(feed: Feed): Long = {
     FlinkRun.feed = feed
     environment.execute(): Unit
-    FlinkRun.found
+    FlinkRun.found.sum
   }
 
-  def matches: Long = FlinkRun.found
+  def matches: Long = FlinkRun.found.sum
   def close(): Unit = environment.close()
 }
 
@@ -53,5 +53,5 @@ final class CountMatches extends PatternProcessFunction[Event, java.lang.Long] {
       found: java.util.Map[String, java.util.List[Event]],
       context: PatternProcessFunction.Context,
       out: Collector[java.lang.Long]
-  ): Unit = FlinkRun.found += 1
+  ): Unit = FlinkRun.found.increment()
 }

@@ -1,5 +1,7 @@
 package sparkcer.peers
 
+import java.util.concurrent.atomic.LongAdder
+
 import scala.annotation.nowarn
 
 import org.apache.flink.api.common.typeinfo.{TypeInformation, Types}
@@ -16,7 +18,9 @@ import org.apache.flink.streaming.api.watermark.Watermark
 object FlinkRun {
   @volatile var events: Array[Event] = Array.empty
   @volatile var feed: Feed = null
-  @volatile var found = 0L
+
+  /** Several statements may be counted by several threads. */
+  val found = new LongAdder
 
   val event: TypeInformation[Event] = Types.POJO(classOf[Event])
 

@@ -20,7 +20,7 @@ object FlinkSqlPeer extends Peer {
 
 final private class FlinkSqlPass(events: Array[Event], statements: Vector[String]) extends Pass {
   FlinkRun.events = events
-  FlinkRun.found = 0L
+  FlinkRun.found.reset()
   private val environment = FlinkRun.environment()
   private val tables = StreamTableEnvironment.create(environment)
   private val schema = Schema
@@ -36,14 +36,14 @@ final private class FlinkSqlPass(events: Array[Event], statements: Vector[String
   def run(feed: Feed): Long = {
     FlinkRun.feed = feed
     environment.execute(): Unit
-    FlinkRun.found
+    FlinkRun.found.sum
   }
 
-  def matches: Long = FlinkRun.found
+  def matches: Long = FlinkRun.found.sum
   def close(): Unit = environment.close()
 }
 
 final class CountRows extends ProcessFunction[Row, Row] {
   override def processElement(row: Row, context: ProcessFunction[Row, Row]#Context, out: Collector[Row]): Unit =
-    FlinkRun.found += 1
+    FlinkRun.found.increment()
 }

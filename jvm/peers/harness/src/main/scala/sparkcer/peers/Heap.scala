@@ -3,17 +3,20 @@ package sparkcer.peers
 import java.lang.management.ManagementFactory
 
 /** The heap that an engine holds on to: what is left after a collection at some events on the way, or every two seconds
-  * if the engine is slow, beyond what was there before the pass. What it needs for a moment, and what the collector has
-  * not taken yet, is not in it.
+  * if the engine is slow, beyond what was there before the first event. What it needs for a moment, and what the
+  * collector has not taken yet, is not in it.
   */
 final class Heap(size: Int) {
-  private val before = Heap.used()
+
+  /** Taken at the first event, because some engines start a job before it. */
+  private var before = 0L
   private val every = math.max(1, size / Heap.Samples)
   private var largest = -1L
   private var last = System.nanoTime()
 
   def seen(event: Int): Unit =
-    if (event > 0 && (event % every == 0 || System.nanoTime() - last > Heap.Often)) {
+    if (event == 0) before = Heap.used()
+    else if (event % every == 0 || System.nanoTime() - last > Heap.Often) {
       largest = math.max(largest, math.max(0L, Heap.used() - before))
       last = System.nanoTime()
     }

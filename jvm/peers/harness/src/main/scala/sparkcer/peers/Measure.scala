@@ -11,7 +11,7 @@ final class Measure(peer: Peer) {
   def main(args: Array[String]): Unit = {
     args.map(path => Job.read(Paths.get(path))).foreach { job =>
       try measure(job)
-      catch { case e: Throwable => println(failure(job, e)) } // also for want of memory
+      catch { case e: Throwable => println(failure(job, told(e))) } // also for want of memory
     }
     System.out.flush()
     Runtime.getRuntime.halt(0) // whatever threads an engine leaves behind
@@ -27,12 +27,15 @@ final class Measure(peer: Peer) {
       left = (warm - System.nanoTime()) / 1e9
     }
     var round = 0
-    while (round < job.rounds && !last.exists(_.timedOut)) {
+    var spent = 0.0
+    while (round < job.rounds && spent < job.timeout) {
       val timed = pass(job, loaded, job.timeout)
+      if (timed.read == 0) throw new IllegalStateException("it ended without reading an event")
       if (last.forall(_.seconds > timed.seconds)) last = Some(timed)
       round += 1
+      spent += timed.seconds
     }
-    last.foreach(t => println(line(job, t, if (job.memory) peak(job, loaded, t) else None)))
+    last.foreach(t => println(line(job, t, if (job.memory) peak(job, loaded, t) else Measure.NotAsked)))
   }
 
   private def pass(job: Job, loaded: Loaded, seconds: Double): Timed = {
@@ -40,7 +43,12 @@ final class Measure(peer: Peer) {
     val feed = new Feed(loaded.size, seconds)
     def timed(matches: Long, over: Boolean) =
       Timed((System.nanoTime() - feed.begun) / 1e9, (Clock.cpu() - feed.cpu) / 1e9, feed.read, matches, over)
-    val matches = watched(seconds, line(job, timed(pass.matches, over = true), None))(pass.run(feed))
+    def stuck = timed(pass.matches, over = true)
+    // However short the pass, it has the whole time to start: what it was through with until then is a result.
+    val matches = watched(
+      job.timeout,
+      if (stuck.read == 0) failure(job, "it did not read an event in time") else line(job, stuck, Measure.NotAsked)
+    )(pass.run(feed))
     val found = timed(matches, feed.timedOut)
     pass.close()
     found
@@ -57,32 +65,42 @@ final class Measure(peer: Peer) {
     finally watch.over()
   }
 
-  /** One more pass, on as many events as it takes to see the largest state of any window. */
-  private def peak(job: Job, loaded: Loaded, found: Timed): Option[Long] = {
-    val pass = loaded.newPass()
-    val size = math.min(loaded.size, Measure.HeapEvents)
-    val heap = new Heap(size)
-    val seconds = math.min(job.timeout, Measure.HeapSeconds)
-    watched(seconds, line(job, found, None))(pass.run(new Feed(size, seconds, heap.seen))): Unit
-    pass.close()
-    heap.peak
-  }
+  /** One more pass, on as many events as it takes to see the largest state of any window. What goes wrong in it, also
+    * for want of memory, takes nothing from what was measured before.
+    */
+  private def peak(job: Job, loaded: Loaded, found: Timed): Either[String, Long] =
+    try {
+      val pass = loaded.newPass()
+      val size = math.min(loaded.size, Measure.HeapEvents)
+      val heap = new Heap(size)
+      val seconds = math.min(job.timeout, Measure.HeapSeconds)
+      val late = line(job, found, Left("it did not return in time"))
+      watched(seconds, late)(pass.run(new Feed(size, seconds, heap.seen))): Unit
+      pass.close()
+      heap.peak.toRight("it read too few events to look")
+    } catch { case e: Throwable => Left(told(e)) }
 
-  private def failure(job: Job, e: Throwable): String = {
+  private def failure(job: Job, why: String): String =
+    s"""{"workload": "${job.workload}", "peer": "${job.peer}", "error": "$why"}"""
+
+  /** Without what JSON does not have in a text. */
+  private def told(e: Throwable): String = {
     val cause = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).toVector.last
-    val text = cause.toString.replaceAll("[\\\\\"\\p{Cntrl}]+", " ").take(300)
-    s"""{"workload": "${job.workload}", "peer": "${job.peer}", "error": "$text"}"""
+    cause.toString.replaceAll("[\\\\\"\\p{Cntrl}]+", " ").take(300)
   }
 
-  private def line(job: Job, t: Timed, heap: Option[Long]): String =
+  private def line(job: Job, t: Timed, heap: Either[String, Long]): String =
     s"""{"workload": "${job.workload}", "peer": "${job.peer}", "events": ${job.events}, """ +
       s""""read": ${t.read}, "seconds": ${t.seconds}, "cpu": ${t.cpu}, "matches": ${t.matches}, """ +
-      s""""timed_out": ${t.timedOut}, "heap": ${heap.fold("null")(_.toString)}}"""
+      s""""timed_out": ${t.timedOut}, "heap": ${heap.fold(_ => "null", _.toString)}, """ +
+      s""""heap_error": ${heap.fold(why => s"\"$why\"", _ => "null")}}"""
 }
 
 final private case class Timed(seconds: Double, cpu: Double, read: Int, matches: Long, timedOut: Boolean)
 
 object Measure {
+
+  private val NotAsked: Either[String, Long] = Left("it was not looked at")
 
   /** Seconds that an engine has to start, and to return after the feed has ended. */
   private val Grace = 30.0
