@@ -45,8 +45,8 @@ def measure(job: Job) -> None:
     while time.monotonic() - begun < job.warm_up:
         if once(job.warm_up) is None:
             break
-    passes = []
-    for _ in range(job.rounds):
+    passes: list[tuple[float, float, int]] = []
+    while len(passes) < job.rounds and sum(seconds for seconds, *_ in passes) < job.timeout / 2:
         done = once(job.timeout)
         if done is None:
             tell(job, read=None, seconds=job.timeout, cpu=job.timeout, matches=0, timed_out=True, heap=None)

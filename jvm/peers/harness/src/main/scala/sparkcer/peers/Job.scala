@@ -10,7 +10,7 @@ import java.util.Properties
   * @param warmUp
   *   seconds of passes that do not count
   * @param rounds
-  *   passes that count, the best of which is the result
+  *   passes that count, the best of which is the result; fewer if they take more than half the timeout together
   * @param timeout
   *   seconds after which a pass stops reading
   */

@@ -28,7 +28,7 @@ final class Measure(peer: Peer) {
     }
     var round = 0
     var spent = 0.0
-    while (round < job.rounds && spent < job.timeout) {
+    while (round < job.rounds && spent < job.timeout / 2) {
       val timed = pass(job, loaded, job.timeout)
       if (timed.read == 0) throw new IllegalStateException("it ended without reading an event")
       if (last.forall(_.seconds > timed.seconds)) last = Some(timed)
@@ -106,7 +106,7 @@ object Measure {
   private val Grace = 30.0
 
   /** Seconds for looking at the heap: the state is at its largest as soon as a window is full. */
-  private val HeapSeconds = 20.0
+  private val HeapSeconds = 10.0
 
   /** The longest window of the workloads, 1,000 s, is 10,000 events of the stream of stocks. */
   private val HeapEvents = 50000
