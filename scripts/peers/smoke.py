@@ -42,6 +42,7 @@ def complaints(workloads: Sequence[Workload], results: Sequence[Result]) -> list
             found.append(f"{name}: not through with {r['events']:,} events after {r['seconds']:.0f} s")
     for w in workloads:
         exact = next((r["matches"] for r in results if r["workload"] == w.name and r["peer"] == "reference"), None)
-        if exact is not None and (exact > 0) != w.completes:
+        # A million keys have no three events each in so few.
+        if exact is not None and w.events is None and (exact > 0) != w.completes:
             found.append(f"{w.name}: {exact:,} matches, so that counts show nothing")
     return found
