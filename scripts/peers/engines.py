@@ -45,6 +45,7 @@ SMOKE_ON_FLINK = (
     "strict-3",
     "absence-between",
     "absence-after",
+    "correlated-500",
     "rules-1",
 )
 SMOKE_ON_SPARK = ("sequence-3", "keys-1000", "rules-10")
@@ -87,7 +88,7 @@ ENGINES = (
     _on_spark("spark-joins", "Spark SQL, joins, 2 cores", statements.joins, "spark"),
     _on_spark("spark-cer-batch-1", "spark-cer, Spark batch, 1 core", statements.ceql_on_spark, "version"),
     _on_spark("spark-cer-batch-2", "spark-cer, Spark batch, 2 cores", statements.ceql_on_spark, "version"),
-    _on_spark("spark-cer-stream", "spark-cer, Spark stream, 2 cores", statements.ceql_on_spark, "version"),
+    _on_spark("spark-cer-stream", "spark-cer, Spark stream, 2 cores", statements.ceql_on_a_stream, "version"),
     _on_spark(
         "spark-by-hand", "Spark stream, state by hand in Python, 2 cores", _only(("keys",), statements.by_hand), "spark"
     ),

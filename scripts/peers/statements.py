@@ -111,6 +111,11 @@ def ceql_on_spark(workload: Workload) -> Statement:
     return each(workload, lambda p, _: _ceql(p, count=False, spark=True))
 
 
+def ceql_on_a_stream(workload: Workload) -> Statement | None:
+    """Events come in their order here and have no watermark, which alone tells a stream that a time has passed."""
+    return None if workload.pattern.wait else ceql_on_spark(workload)
+
+
 def reference(workload: Workload) -> Statement:
     return each(workload, lambda p, _: _ceql(p, count=True, spark=False))
 
@@ -251,7 +256,7 @@ def flink_sql(workload: Workload) -> Statement | None:
     pattern = workload.pattern
     if pattern.mode not in ("all", "first", "consume", "strict") or pattern.wait:
         return None
-    if any(s.absent or s.most != 1 or s.equal for s in pattern.steps):
+    if any(s.absent or s.most != 1 for s in pattern.steps):
         return None
 
     def say(p: Pattern, _: int) -> str:
@@ -260,7 +265,7 @@ def flink_sql(workload: Workload) -> Statement | None:
         skip = "PAST LAST ROW" if p.mode == "consume" else "TO NEXT ROW"
         window = f"{(p.window + 1) / 1000:.3f}"
         digits = len(window.split(".")[0])
-        measures = ", ".join(f"{s.name}.id AS i{s.name}" for s in p.steps)
+        measures = ", ".join(f"{s.name}.id AS `i{s.name}`" for s in p.steps)
         return (
             f"SELECT * FROM E MATCH_RECOGNIZE ({key}ORDER BY `at` MEASURES {measures} ONE ROW PER MATCH "
             f"AFTER MATCH SKIP {skip} PATTERN ({taken}) WITHIN INTERVAL '{window}' SECOND({digits}, 3) "

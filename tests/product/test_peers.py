@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from spark_cer._jar import jar
+from tests.connect_server import environment
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("bars", "counts", "draw", "measure", "processes", "smoke", "store", "tables", "workloads")
@@ -240,6 +241,37 @@ def test_charts_mark_what_failed_or_was_cut_off(peers: dict[str, ModuleType], tm
     assert sorted(p.name for p in (tmp_path / "docs").glob("*.svg")) == ["peers-length.svg"]
     assert "cut off" in (tmp_path / "docs" / "peers-length.svg").read_text(encoding="utf-8")
     assert "![Throughput against the length of the sequence]" in (tmp_path / "docs" / "peers.md").read_text()
+
+
+def test_a_workload_that_fails_on_spark_takes_no_other_with_it(peers: dict[str, ModuleType], tmp_path: Path) -> None:
+    """One fails in a task, one is refused, one is through; one stream fails, and one is through."""
+    events = tmp_path / "events.csv"
+    events.write_text("id,type,ts\n" + "".join(f"{i},{'AB'[i % 2]},{i}\n" for i in range(10)), encoding="utf-8")
+
+    def job(name: str, peer: str, statement: str) -> str:
+        path = tmp_path / f"{name}.properties"
+        usual = {"workload": name, "peer": peer, "file": str(events), "events": "10", "warmUp": "0", "rounds": "1"}
+        rest = {"timeout": "60", "memory": "false", "key": "", "statements": "1", "statement.0": statement}
+        path.write_text(peers["processes"].properties({**usual, **rest}), encoding="utf-8")
+        return str(path)
+
+    pairs = "SELECT * FROM S WHERE A ; B WITHIN 3 [ts]"
+    jobs = [
+        job("fails", "spark-joins", "SELECT raise_error(type) FROM e"),
+        job("refused", "spark-joins", "SELECT nothing FROM e"),
+        job("through", "spark-joins", "SELECT * FROM e"),
+        job("stream-refused", "spark-cer-stream", "SELECT * FROM"),
+        job("stream", "spark-cer-stream", pairs),
+        job("batch", "spark-cer-batch-2", pairs),
+    ]
+    program = [sys.executable, str(ROOT / "scripts" / "peers" / "spark_engine.py"), "spark-joins", *jobs]
+    done = subprocess.run(program, capture_output=True, text=True, env=environment())
+    found = {r["workload"]: r for r in peers["processes"].results(done.stdout)}
+    assert list(found) == ["fails", "refused", "through", "stream-refused", "stream", "batch"], done.stderr
+    assert [name for name, r in found.items() if "error" in r] == ["fails", "refused", "stream-refused"]
+    assert (found["through"]["matches"], found["through"]["read"]) == (10, 10)
+    assert found["stream"]["matches"] == found["batch"]["matches"] == 9
+    assert found["stream"]["cpu"] > 0
 
 
 OURS = ("sparkcer/", "org/apache/spark/sql/cerbridge/")
