@@ -45,7 +45,6 @@ SMOKE_ON_FLINK = (
     "strict-3",
     "absence-between",
     "absence-after",
-    "correlated-500",
     "rules-1",
 )
 SMOKE_ON_SPARK = ("sequence-3", "keys-1000", "rules-10")

@@ -106,16 +106,18 @@ def steady(found: dict[str, dict[str, Any]]) -> str:
     """Whether what must stay the same for an event does, each with the figure that decides."""
     base = per_event(found[BASE])
     others = [r for n, r in found.items() if n not in (BASE, HALF)]
+    if not others:
+        return NOTHING
     lines = []
     for figure, bar in STEADY.items():
-        off = max((abs(per_event(r)[figure] / base[figure] - 1), r["master"]) for r in others) if others else (0.0, "")
+        off = max((abs(per_event(r)[figure] / base[figure] - 1), r["master"]) for r in others)
         verdict = "PASS" if off[0] <= bar else "MISSED"
         lines.append(f"{verdict}  {figure}, farthest from local[2] on {off[1]}: {off[0]:.1%} (at most {bar:.0%})")
     same = sorted({r["matches"] for n, r in found.items() if n != HALF})
     lines.append(f"{'PASS' if len(same) == 1 else 'MISSED'}  matches, the same on all: {', '.join(map(str, same))}")
     cpu = [per_event(r)["cpu_stream"] / base["cpu_stream"] for r in others]
-    if cpu:  # no bar: the executors share two cores
-        lines.append(f"        CPU time of a stream: {min(cpu):.2f} to {max(cpu):.2f} times that on local[2]")
+    # No bar: the executors share two cores.
+    lines.append(f"        CPU time of a stream: {min(cpu):.2f} to {max(cpu):.2f} times that on local[2]")
     return "```plain\n" + "\n".join(lines) + "\n```"
 
 

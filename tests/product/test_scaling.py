@@ -57,6 +57,7 @@ def test_what_does_not_stay_the_same_is_missed(scaling: dict[str, ModuleType]) -
     steady = scaling["model"].steady
     runs = {"spark-local[2]": run("local[2]"), "spark-a": run("a"), "spark-b": run("b", shuffled=40_000)}
     lines = steady(runs).splitlines()
+    assert steady({"spark-local[2]": run("local[2]"), "spark-half": run("local[2]", each=10)}) == "Not measured yet."
     assert lines[1] == "MISSED  shuffle, farthest from local[2] on b: 25.0% (at most 2%)"
     assert lines[2].startswith("PASS  changelog")
     assert steady({**runs, "spark-c": {**run("c"), "matches": 8}}).splitlines()[5] == (

@@ -19,6 +19,9 @@ final class Feed(val size: Int, timeout: Double, seen: Int => Unit = null) {
   /** Written by the thread of the engine, and read by the one that watches it. */
   @volatile var read = 0
 
+  /** How many events were handed out, for when the engine has returned: some do not ask for the end. */
+  def handed: Int = at + 1
+
   /** The number of the next event, or -1 at the end. */
   def next(): Int = {
     val n = at + 1

@@ -41,15 +41,15 @@ final class Measure(peer: Peer) {
   private def pass(job: Job, loaded: Loaded, seconds: Double): Timed = {
     val pass = loaded.newPass()
     val feed = new Feed(loaded.size, seconds)
-    def timed(matches: Long, over: Boolean) =
-      Timed((System.nanoTime() - feed.begun) / 1e9, (Clock.cpu() - feed.cpu) / 1e9, feed.read, matches, over)
-    def stuck = timed(pass.matches, over = true)
+    def timed(read: Int, matches: Long, over: Boolean) =
+      Timed((System.nanoTime() - feed.begun) / 1e9, (Clock.cpu() - feed.cpu) / 1e9, read, matches, over)
+    def stuck = timed(feed.read, pass.matches, over = true)
     // However short the pass, it has the whole time to start: what it was through with until then is a result.
     val matches = watched(
       job.timeout,
       if (stuck.read == 0) failure(job, "it did not read an event in time") else line(job, stuck, Measure.NotAsked)
     )(pass.run(feed))
-    val found = timed(matches, feed.timedOut)
+    val found = timed(feed.handed, matches, feed.timedOut)
     pass.close()
     found
   }
