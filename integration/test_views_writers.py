@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from integration import views_writer
 from integration.streams import LONG, wait
-from integration.views_process import kill, minute_of, printed, start
+from integration.views_process import kill, kill_at_work, minute_of, printed, start
 from integration.views_writer import loss
 from spark_cer import views
 
@@ -36,7 +36,7 @@ def test_a_writer_is_killed(spark: SparkSession, shared: views.Views, tmp_path: 
         views_writer.write(spark, shared, 0, BATCHES)
         wait(lambda: any(row.writer == 2 for row in shared.read("M").collect()) or others[2].poll() is not None, 240)
         time.sleep(random.uniform(0, 0.5))
-        kill(others[2])
+        kill_at_work(others[2], tmp_path, "log2")
         views_writer.write(spark, shared, 2, BATCHES)
         assert others[1].wait(240) == 0, printed(tmp_path, "log1")
     finally:
@@ -55,11 +55,14 @@ def test_writers_are_killed_and_started_again(shared: views.Views, tmp_path: Pat
         return start(tmp_path, "views_writer", n, BATCHES, log=f"log{n}")
 
     running = [begin(n) for n in range(WRITERS)]
+    hits = 0
     for _ in range(KILLS):
         time.sleep(rng.uniform(8, 20))
         victim = rng.randrange(WRITERS)
+        hits += running[victim].poll() is None
         kill(running[victim])
         running[victim] = begin(victim)
+    assert hits >= KILLS // 2, f"only {hits} of {KILLS} kills hit a program at work"
     for n, process in enumerate(running):
         assert process.wait(900) == 0, printed(tmp_path, f"log{n}")
     check(shared)

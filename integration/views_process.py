@@ -13,8 +13,11 @@ from integration.views_job import START
 
 
 def start(folder: Path, module: str, *arguments: object, log: str = "log") -> subprocess.Popen[bytes]:
-    """Starts a program of this folder in its own process group. What it prints is in a file of `folder`."""
+    """Starts a program of this folder in its own process group. What it prints is in a file of `folder`, and so are its
+    temporary files, which it cannot delete if it is killed."""
     root = Path(__file__).parent.parent
+    temporary = folder / "tmp"
+    temporary.mkdir(exist_ok=True)
     with (folder / log).open("a") as output:
         return subprocess.Popen(
             [sys.executable, "-m", f"integration.{module}", str(folder), *map(str, arguments)],
@@ -24,11 +27,21 @@ def start(folder: Path, module: str, *arguments: object, log: str = "log") -> su
                 "PYTHONPATH": str(root / "python"),
                 "SPARK_LOCAL_IP": "127.0.0.1",
                 "PYSPARK_PYTHON": sys.executable,
+                "TMPDIR": str(temporary),
+                "SPARK_LOCAL_DIRS": str(temporary),
+                "SPARK_SUBMIT_OPTS": f"-Djava.io.tmpdir={temporary}",
             },
             stdout=output,
             stderr=output,
             start_new_session=True,
         )
+
+
+def kill_at_work(process: subprocess.Popen[bytes], folder: Path, log: str = "log") -> None:
+    """Kills a program that must not be through yet: otherwise nothing would be tested."""
+    assert process.poll() is None, f"The program had ended before it was killed. {printed(folder, log)}"
+    kill(process)
+    assert process.returncode == -signal.SIGKILL
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

@@ -122,11 +122,15 @@ def main() -> int:
         except BaseException:  # also Ctrl-C; the lane would be waited for
             end_all()
             raise
+    # The build deletes the temporary folders of the suites, also those that a suite has left.
+    left = [str(p) for pattern in ("target/tmp", "target/spark-*/tmp") for p in ROOT.glob(f"jvm/*/{pattern}")]
+    if left:
+        print(f"The Scala tests have left folders behind: {', '.join(left)}", file=sys.stderr)
     sys.stdout.write(LOG.read_text(encoding="utf-8", errors="replace"))
     print(f"All tests took {time.monotonic() - started:.0f} s.")
     if not scala_passed:
         print("Tests failed in the lane of the Scala tests (see above).", file=sys.stderr)
-    return 0 if scala_passed and python_passed else 1
+    return 0 if scala_passed and python_passed and not left else 1
 
 
 if __name__ == "__main__":

@@ -72,12 +72,16 @@ class Views:
         """
         return self._frame(self._views.maintain() if changed is None else self._views.maintain(changed))
 
-    def repair(self) -> DataFrame:
+    def repair(self, *, restored: str | None = None) -> DataFrame:
         """Looks for files that are lost or damaged. Parts of views are computed again if all that they need is there.
         Parts that cannot be computed again keep the rows that are left, and are reported as lost. If newer versions of
         the catalog cannot be read, it continues from the newest version that can be read. Returns a report as
-        :meth:`maintain` does."""
-        return self._frame(self._views.repair())
+        :meth:`maintain` does.
+
+        :param restored: a table whose lost rows have been appended again. All parts that were computed without them, or
+            that were kept because of them, are recomputed.
+        """
+        return self._frame(self._views.repair() if restored is None else self._views.repair(restored))
 
     def read(self, name: str, *, part: int | datetime.datetime | str | None = None) -> DataFrame:
         """Returns the rows of a table or a view, with the start of their part in ``PART_TIMESTAMP``.

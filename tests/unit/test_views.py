@@ -132,6 +132,14 @@ def test_edges(spark: SparkSession, net: views.Views, tmp_path: Path) -> None:
     Path(urlparse(net.read("View2").inputFiles()[0]).path).unlink()
     assert [(r.action, r.because) for r in net.repair().collect()] == [("recomputed", "its files were lost")]
     assert net.repair().count() == 0
+    part = net.read("M", part=net.read("M").where("loss = 0").head().PART_TIMESTAMP)
+    rows = part.drop("PART_TIMESTAMP")
+    again = rows.collect()
+    Path(urlparse(part.inputFiles()[0]).path).unlink()
+    assert [r.action for r in net.repair().collect()] == ["lost"]
+    assert net.append("M", spark.createDataFrame(again, rows.schema)) == 0
+    assert [r.action for r in net.maintain().collect()] == ["frozen"]
+    assert [r.action for r in net.repair(restored="M").collect()] == ["unchanged"]
 
 
 def test_errors_are_of_pyspark(spark: SparkSession, net: views.Views) -> None:

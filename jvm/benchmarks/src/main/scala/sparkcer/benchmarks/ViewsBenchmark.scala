@@ -103,7 +103,7 @@ object ViewsBenchmark {
       sweep("SUM by window", sizes)(w => times(w, new WindowSum(run.spark, _, w)))
   }
 
-  /** Updates over 10 parts, ten times as many, and so on. The tables take turns, so that the load of the machine and
+  /** Updates of views of 10 parts, ten times as many, and so on. They take turns, so that the load of the machine and
     * the compiler of Java change the times of all of them, and medians are compared.
     */
   private def growth(run: SparkRun, o: Options): Vector[Bar] = {
@@ -115,38 +115,57 @@ object ViewsBenchmark {
       println("\nOne update by the number of parts (append, maintain)")
       val totals = tables.indices.toVector.map { n =>
         val (append, maintain) = (median(rounds.map(_(n)._1)), median(rounds.map(_(n)._2)))
-        println(f"  ${sizes(n)}%7d: append ${append * 1000}%5.0f ms, maintain ${maintain * 1000}%5.0f ms")
+        val slowest = rounds.map(_(n)).map { case (a, m) => a + m }.max
+        println(
+          f"  ${sizes(n)}%7d: append ${append * 1000}%5.0f ms, maintain ${maintain * 1000}%5.0f ms, slowest of both ${slowest * 1000}%5.0f ms"
+        )
         median(rounds.map(_(n)).map { case (a, m) => a + m })
       }
-      val plain = Vector.fill(3)(tables.last.read())
+      tables.head.check()
+      def reads() = Vector("M", "Runs").map(name => Vector.fill(3)(tables.last.read(name)))
+      val plain = reads()
       tables.last.rollUp()
-      val rolled = Vector.fill(3)(tables.last.read())
+      val rolled = reads()
       def all(times: Vector[Double]) = times.map(t => f"$t%.2f s").mkString(", ")
+      def bar(what: String, times: Vector[Double]) = Bar(what, all(times), median(times), 5, atLeast = false)
+      val parts = s"${o.growth} parts"
       Vector(
         Bar(
-          s"Update over ${o.growth} parts / over 10",
+          s"Update of a view of $parts / of 10",
           totals.map(t => f"${t * 1000}%.0f ms").mkString(", "),
           totals.last / totals.head,
           1.5,
           atLeast = false
         ),
-        Bar(s"Read ${o.growth} parts as they were written, seconds", all(plain), median(plain), 5, atLeast = false),
-        Bar(s"Read ${o.growth} parts, rolled up, seconds", all(rolled), median(rolled), 5, atLeast = false)
+        bar(s"Read a table of $parts as they were written, seconds", plain(0)),
+        bar(s"Read a view of $parts as they were written, seconds", plain(1)),
+        bar(s"Read a table of $parts, rolled up, seconds", rolled(0)),
+        bar(s"Read a view of $parts, rolled up, seconds", rolled(1))
       ).map(told)
     } finally tables.foreach(_.delete())
   }
 
   /** A late row in a window of sums. */
   private def late(run: SparkRun, o: Options): Vector[Bar] = {
-    val window = 10
-    val table = new ViewsLate(run.spark, o.late + 1, window)
+    val table = new ViewsLate(run.spark, o.late + 1, window = 10)
     try {
-      println(s"\nA late row in a sum over $window minutes, by the number of parts after it")
+      def one(updates: Vector[Map[String, Vector[Double]]], view: String) = median(updates.flatMap(_(view)))
+      (1 to o.rounds).foreach(_ => table.update())
+      val updates = Vector.fill(o.rounds * 4)(table.update())
+      println("\nOne update of a sum over a window, ms")
+      println(f"  prefix sums: helper view ${one(updates, "Prefix_helper")}%.0f, view ${one(updates, "Prefix")}%.0f")
+      println(f"  the same view with a third part, for sums that begin anew: ${one(updates, "Third")}%.0f")
+      println(f"  sums of panes: helper view ${one(updates, "Panes_helper")}%.0f, view ${one(updates, "Panes")}%.0f")
+      println(s"\nA late row in a sum over ${table.window} minutes, by the number of parts after it")
+      table.late(o.late / 10): Unit
       Seq(o.late / 10, o.late / 3, o.late).foreach { n =>
-        val (seconds, steps) = table.late(n)
-        println(f"  $n%7d: $seconds%6.2f s, $steps%d parts computed, ${seconds / steps * 1000}%.0f ms each")
+        val done = table.late(n)
+        def told(name: String) = {
+          val ms = done(name) ++ done(s"${name}_helper")
+          f"${ms.length}%4d parts, ${ms.sum / 1000}%6.2f s"
+        }
+        println(f"  $n%7d: prefix sums ${told("Prefix")}, sums of panes ${told("Panes")}")
       }
-      println(f"  the $window windows that have the row by the plain query: ${table.plain()}%.2f s")
       Vector.empty
     } finally table.delete()
   }

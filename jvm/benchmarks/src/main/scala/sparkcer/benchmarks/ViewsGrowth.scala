@@ -3,13 +3,14 @@ package sparkcer.benchmarks
 import java.nio.file.Files
 import java.util.UUID
 
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.functions.expr
 
 import sparkcer.views.Views
+import sparkcer.views.bench.FilledView
 
-/** The cost of one update of a view over a table that has a number of parts already. The parts are small, so that
-  * everything that grows with their number shows.
+/** The cost of one update of a view that has a number of parts already, as its table has, and of reading them. The
+  * parts are small, so that everything that grows with their number shows.
   */
 final class ViewsGrowth(spark: SparkSession, val parts: Int) {
   private val folder = Files.createTempDirectory("growth")
@@ -17,8 +18,20 @@ final class ViewsGrowth(spark: SparkSession, val parts: Int) {
   private var arrived = 0
   views.createTable("M", "t TIMESTAMP, src STRING, loss INT", "t", "60 seconds")
   append(parts)
-  views.sql(ViewsGrowth.Runs): Unit
-  views.maintain().collect(): Unit
+  views.sql(ViewsGrowth.Runs, backfill = true): Unit
+  FilledView.fill(spark, folder.toString, "Runs", runs())
+  require(views.maintain().isEmpty && views.parts("Runs").count() == parts)
+
+  /** What the view has after the parts that have arrived. */
+  private def runs(): DataFrame = {
+    views.read("M").where("loss > 10").createOrReplaceTempView("high")
+    spark.sql(
+      s"""SELECT src, count(*) OVER w AS ct, sum(loss) OVER w AS total, part AS ${FilledView.Number} FROM (
+         |  SELECT *, part - row_number() OVER (PARTITION BY src ORDER BY part) AS run
+         |  FROM (SELECT *, unix_timestamp(PART_TIMESTAMP) div 60 AS part FROM high))
+         |WINDOW w AS (PARTITION BY src, run ORDER BY part)""".stripMargin
+    )
+  }
 
   private def append(parts: Int): Unit = {
     val rows = spark
@@ -36,14 +49,27 @@ final class ViewsGrowth(spark: SparkSession, val parts: Int) {
   def update(): (Double, Double) =
     (seconds(append(1)), seconds { val done = views.maintain().collect(); require(done.length == 1) })
 
-  /** Seconds to open the views and to read all rows of the table. A view is read in the same way. */
-  def read(): Double = seconds {
-    val rows = Views.open(spark, folder.toString).read("M").selectExpr("count(loss)").head().getLong(0)
-    require(rows == arrived.toLong * ViewsGrowth.Rows)
+  /** Seconds to open the views and to read all rows of the table, or of the view. */
+  def read(name: String): Double = {
+    val column = if (name == "M") "loss" else "total"
+    val right = if (name == "M") arrived.toLong * ViewsGrowth.Rows else views.read("M").where("loss > 10").count()
+    seconds {
+      val rows = Views.open(spark, folder.toString).read(name).selectExpr(s"count($column)").head().getLong(0)
+      require(rows == right, s"$rows of $right rows of $name")
+    }
   }
 
-  def rollUp(): Unit =
-    views.rollUp("M", new java.sql.Timestamp((1420070400L + arrived * 60L) * 1000), "1 hour"): Unit
+  /** Does the view have the rows that the plain query computes? */
+  def check(): Unit = {
+    val (found, right) = (views.read("Runs").selectExpr(Columns: _*), runs().selectExpr(Columns: _*))
+    require(found.exceptAll(right).isEmpty && right.exceptAll(found).isEmpty, "the view is wrong")
+  }
+
+  private def Columns = Seq("src", "ct", "total")
+
+  def rollUp(): Unit = Seq("M", "Runs").foreach { name =>
+    views.rollUp(name, new java.sql.Timestamp((1420070400L + arrived * 60L) * 1000), "1 hour"): Unit
+  }
 
   def delete(): Unit = SparkRun.delete(folder)
 

@@ -13,11 +13,11 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.internal.bind.Durations
-import sparkcer.views.catalog.{CatalogFiles, Dependencies, Overview, Part, PartTime, Table}
+import sparkcer.views.catalog.{CatalogFiles, Dependencies, LostRows, Overview, Part, PartTime, Table}
 import sparkcer.views.delta.DeltaTables
 import sparkcer.views.maintain._
 import sparkcer.views.statement.{DropStatement, SlashTimes, StatementText}
-import sparkcer.views.store.{PartColumns, Storage}
+import sparkcer.views.store.{FileErrors, PartColumns, Storage}
 
 /** Tables and views under one folder, which are divided into parts of time, and the maintenance of the views.
   *
@@ -69,9 +69,16 @@ final class Views private (spark: SparkSession, root: Path) {
     }
   }
 
-  private def dropView(name: String): Unit = {
-    if (!files.load()(name).isView) wrong("NOT_A_VIEW", "name" -> name)
-    drop(name): Unit
+  /** All of them or none. They can be computed from each other, in any order. */
+  private def dropViews(drops: Vector[DropStatement]): Unit = files.commit { (c, _) =>
+    val gone = drops.filterNot(d => d.ifExists && c.find(d.name).isEmpty).map(d => c(d.name)).distinctBy(_.id)
+    gone.find(!_.isView).foreach(t => wrong("NOT_A_VIEW", "name" -> t.name))
+    gone.foreach { t =>
+      val left = Dependencies.above(c, t.name).tail.filterNot(n => gone.exists(_.name == n))
+      if (left.nonEmpty)
+        throw new CerException("CER_VIEW_NEEDED.TABLE", "name" -> t.name, "views" -> left.mkString(", "))
+    }
+    (if (gone.isEmpty) c else Sweeper.without(c, gone), ())
   }
 
   /** Runs CREATE VIEW or DROP VIEW statements, or a query over tables and views. For statements, the result has the
@@ -87,9 +94,7 @@ final class Views private (spark: SparkSession, root: Path) {
       val executed = new ViewCreator(files, queries).create(statements, backfill)
       frame(new StructType().add("statement", StringType), executed.map(Row(_)))
     } else if (statements.forall(_.isDrop)) {
-      statements
-        .map(DropStatement(_))
-        .foreach(d => if (!d.ifExists || files.load().find(d.name).isDefined) dropView(d.name))
+      dropViews(statements.map(DropStatement(_)))
       frame(new StructType().add("statement", StringType), statements.map(s => Row(s.text)))
     } else if (statements.length == 1) queries.adHoc(files.load(), statements.head.text)
     else throw new CerException("CER_VIEW_DEFINITION.SEVERAL")
@@ -130,15 +135,25 @@ final class Views private (spark: SparkSession, root: Path) {
     * cannot be read, it goes on from the newest one that can be read. Then it does what [[maintain]] does.
     */
   def repair(): DataFrame = {
-    val lost = new Repair(files, storage, queries).run()
+    val lost = FileErrors.inWords(everything)(new Repair(files, storage, queries).run())
     report(lost ++ maintained())
   }
+
+  /** The same, after rows that were lost have been appended again to a table. All parts that were computed without them
+    * or kept as they were are recomputed.
+    */
+  def repair(restored: String): DataFrame = {
+    new Repair(files, storage, queries).restored(restored)
+    repair()
+  }
+
+  private def everything = s"the views in $root"
 
   private def report(parts: Vector[MaintainedPart]): DataFrame = frame(Views.Report, parts.map(Views.reported))
 
   private def maintained(): Vector[MaintainedPart] = {
     val done = new Maintainer(spark, files, storage, queries, shares = !delta.isOn).run()
-    delta.publish(files.load(), storage)
+    FileErrors.inWords(everything)(delta.publish(files.load(), storage))
     new Sweeper(files, storage).run()
     done
   }
@@ -204,7 +219,7 @@ final class Views private (spark: SparkSession, root: Path) {
   }
 
   /** The parts of a table or a view, also the open ones of a stream and those that failed: the number of rows, when
-    * they last changed, why the part is stale, and the error of a part that failed.
+    * they last changed, why the part is stale, and the error of a part that failed or which lost rows it lacks.
     */
   def parts(name: String): DataFrame = {
     val t = files.load()(name)
@@ -213,6 +228,7 @@ final class Views private (spark: SparkSession, root: Path) {
       if (failed.contains(p.index)) "failed"
       else if (p.isStale) "stale"
       else if (p.lost > 0) "lost"
+      else if (p.without.nonEmpty) "incomplete"
       else if (p.frozen) "frozen"
       else "complete"
     val never = t.failed.filter(f => t.part(f.index).isEmpty).map(f => Part(f.index, Vector.empty, 0, 0, f.since))
@@ -228,7 +244,7 @@ final class Views private (spark: SparkSession, root: Path) {
           p.rows,
           new java.sql.Timestamp(p.updated),
           p.because.mkString(", "),
-          if (state == "failed") failed(p.index).error else null
+          if (state == "failed") failed(p.index).error else if (p.without.nonEmpty) LostRows.words(Vector(p)) else null
         )
       }
     )
@@ -259,7 +275,7 @@ final class Views private (spark: SparkSession, root: Path) {
       .ofPart(length)
       .filter(_ % own == 0)
       .getOrElse(wrong("ROLL_UP_LENGTH", "table" -> name, "own" -> Durations.words(own), "length" -> length))
-    new RollUp(files, storage).run(name, partAt(name, before), seconds / own)
+    FileErrors.inWords(files.load()(name).name)(new RollUp(files, storage).run(name, partAt(name, before), seconds / own))
   }
 
   /** Drops a table or a view. It is an error if views are computed from it.

@@ -53,7 +53,8 @@ private[views] final case class TableSettings(
     floor: Option[Long],
     seen: Option[Long],
     batches: Map[String, Long],
-    failed: Vector[FailedPart]
+    failed: Vector[FailedPart],
+    told: Map[String, Long]
 ) {
   def to(t: Table): Table = t.copy(
     start = start,
@@ -61,16 +62,17 @@ private[views] final case class TableSettings(
     floor = floor,
     seen = seen,
     batches = batches,
-    failed = failed
+    failed = failed,
+    told = told
   )
 }
 
 private[views] object TableSettings {
   def of(t: Table): TableSettings =
-    TableSettings(t.start, t.updates, t.floor, t.seen, t.batches, t.failed)
+    TableSettings(t.start, t.updates, t.floor, t.seen, t.batches, t.failed, t.told)
 }
 
-/** What a version changes in a table. A table keeps its id, name, columns, length and statement for ever. */
+/** What a version changes in a table. All else stays as it was when the table was created. */
 private[views] final case class TableChange(
     id: String,
     settings: TableSettings,

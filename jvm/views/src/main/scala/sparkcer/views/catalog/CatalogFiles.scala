@@ -21,7 +21,8 @@ import sparkcer.engine.error.Errors
   *
   * If a file is lost or damaged, the newest version that can be read without it is loaded, with a warning. Nothing can
   * be committed then, because all later versions would be lost without a word, until [[reset]] is called. A checkpoint
-  * that is lost or damaged loses nothing.
+  * that is lost or damaged loses nothing, and neither does a version that has a checkpoint. That the newest version is
+  * lost shows only in its checkpoint, or to those who know it.
   *
   * A version with the whole catalog instead of a change is read too. Earlier releases wrote only such versions, and
   * [[reset]] writes one.
@@ -40,7 +41,11 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) extends
 
   /** The newest version that can be read, and the files that could not be read. */
   def loaded(): LoadedCatalog = inWords("READ") {
-    val found = forward(last).getOrElse(fresh())
+    val known = last
+    val read = forward(known).getOrElse(fresh())
+    // Versions only grow.
+    val lost = (read.top + 1 to known.top).map(file)
+    val found = if (lost.isEmpty) read else read.copy(top = known.top, bad = read.bad ++ lost)
     if (found.bad != last.bad)
       found.bad.foreach(b => warn("UNREADABLE", "file" -> b))
     last = found
@@ -67,7 +72,7 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) extends
     }
 
   private def applied(bytes: Array[Byte], before: Catalog): Option[Catalog] =
-    content(bytes).flatMap {
+    content(bytes, before.version + 1).flatMap {
       case Left(whole)   => Some(whole)
       case Right(change) => readable(change.of(before))
     }
@@ -81,21 +86,23 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) extends
     val names = files.list().map(_.getPath.getName)
     val commits = names.collect { case Name(v) => v.toLong }.toSet
     val checkpoints = names.collect { case CheckpointName(v) => v.toLong }.toSet
-    if (commits.isEmpty) Search(LoadedCatalog(Catalog.Empty, 0, Vector.empty), misses = false)
+    if (commits.isEmpty && checkpoints.isEmpty) Search(LoadedCatalog(Catalog.Empty, 0, Vector.empty), misses = false)
     else {
-      val (lowest, top) = (commits.min, commits.max)
+      val (lowest, top) = ((commits ++ checkpoints).min, (commits ++ checkpoints).max)
       var bad = Vector.empty[String]
       var misses = false
       var changes = List.empty[CatalogChange]
       var found = Option.empty[Catalog]
       var at = top
       def read(name: String) = files.read(name).flatMap { bytes =>
-        val known = content(bytes)
+        val known = content(bytes, at)
         if (known.isEmpty) bad :+= name
         known
       }
       while (found.isEmpty && at >= lowest) {
         val whole = if (checkpoints(at)) read(checkpoint(at)).flatMap(_.left.toOption) else None
+        // Others may know the version before it only.
+        if (whole.isDefined && at == top && !commits(at)) bad :+= file(at)
         (whole.map(Left(_)): Option[Either[Catalog, CatalogChange]]).orElse(read(file(at))) match {
           case Some(Left(c))       => found = Some(c)
           case Some(Right(change)) => changes ::= change
@@ -110,19 +117,30 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) extends
         at -= 1
       }
       val start = found.orElse(if (changes.headOption.exists(_.version == 1)) Some(Catalog.Empty) else None)
-      start.map(s => changes.foldLeft(s)((c, change) => change.of(c))) match {
-        case Some(c)                => Search(LoadedCatalog(c, top, bad), misses)
+      start.map(upTo(_, changes)) match {
+        case Some((c, unfit))       => Search(LoadedCatalog(c, top, bad ++ unfit.map(file)), misses)
         case None if bad.length > 0 => throw wrong("NO_CATALOG", "files" -> bad.mkString(", "))
         case None                   => throw wrong("NO_CATALOG", "files" -> file(lowest - 1))
       }
     }
   }
 
-  /** A whole catalog, or a change. None if the file is damaged. */
-  private def content(bytes: Array[Byte]): Option[Either[Catalog, CatalogChange]] = readable {
+  /** Applies changes one after the other, up to the first that does not fit: its number comes second. */
+  @tailrec
+  private def upTo(c: Catalog, changes: List[CatalogChange]): (Catalog, Option[Long]) = changes match {
+    case Nil            => (c, None)
+    case change :: rest =>
+      readable(change.of(c)) match {
+        case Some(next) => upTo(next, rest)
+        case None       => (c, Some(change.version))
+      }
+  }
+
+  /** A whole catalog, or a change, if it is of that version. None if the file is damaged. */
+  private def content(bytes: Array[Byte], version: Long): Option[Either[Catalog, CatalogChange]] = readable {
     val node = CatalogJson.parse(bytes)
     if (CatalogJson.isWhole(node)) Left(CatalogJson.whole(node)) else Right(CatalogJson.change(node))
-  }
+  }.filter(_.fold(_.version, _.version) == version)
 
   private def readable[A](body: => A): Option[A] =
     try Some(body)
@@ -142,9 +160,14 @@ private[views] final class CatalogFiles(root: Path, conf: Configuration) extends
     else commit(change)
   }
 
-  /** The newest version. Fails if later versions cannot be read. */
+  /** The newest version. Fails if later versions cannot be read. If its own file is lost, it is written again as a
+    * whole: who knows only the version before it would write another one.
+    */
   def sound(): Catalog = {
     val now = loaded()
+    val newest = file(now.catalog.version)
+    if (!now.isBroken && now.bad.contains(newest))
+      inWords("WRITE")(files.put(newest, CatalogJson.bytes(CatalogJson.whole(now.catalog)))): Unit
     if (now.isBroken)
       throw wrong(
         "BROKEN_CATALOG",

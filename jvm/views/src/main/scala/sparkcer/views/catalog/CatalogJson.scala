@@ -100,6 +100,7 @@ private[views] object CatalogJson {
     node.put("schema", t.schema)
     t.time.foreach(node.put("time", _))
     t.statement.foreach(node.put("statement", _))
+    if (t.helper) node.put("helper", true)
     settings(node, TableSettings.of(t))
     fill(node, "parts", t.parts)(part)
     fill(node, "open", t.open)(part)
@@ -121,7 +122,8 @@ private[views] object CatalogJson {
       open = elements(node, "open").map(part),
       aside = elements(node, "aside").map(part),
       folders = elements(node, "pieces").map(folder),
-      appended = texts(node, "appended")
+      appended = texts(node, "appended"),
+      helper = option(node, "helper").exists(_.asBoolean)
     )
   )
 
@@ -134,6 +136,7 @@ private[views] object CatalogJson {
     fill(node, "failed", s.failed) { f =>
       mapper.createObjectNode().put("index", f.index).put("error", f.error).put("since", f.since)
     }
+    numbers(node, "told", s.told)
   }
 
   private def settings(node: JsonNode): TableSettings = TableSettings(
@@ -142,7 +145,8 @@ private[views] object CatalogJson {
     option(node, "floor").map(_.asLong),
     option(node, "seen").map(_.asLong),
     numbers(node, "batches"),
-    elements(node, "failed").map(n => FailedPart(long(n, "index"), text(n, "error"), long(n, "since")))
+    elements(node, "failed").map(n => FailedPart(long(n, "index"), text(n, "error"), long(n, "since"))),
+    numbers(node, "told")
   )
 
   private def part(p: Part): ObjectNode = {
@@ -150,12 +154,18 @@ private[views] object CatalogJson {
     node.put("index", p.index)
     texts(node, "pieces", p.folders)
     node.put("rows", p.rows).put("changed", p.changed).put("updated", p.updated)
-    fill(node, "stale", p.stale)(n => mapper.createObjectNode().put("table", n.table).put("index", n.index))
+    fill(node, "stale", p.stale)(name(_: PartName))
     if (p.frozen) node.put("frozen", true)
     texts(node, "reasons", p.reasons)
     if (p.lost > 0) node.put("lost", p.lost)
+    fill(node, "without", p.without)(name(_: PartName))
     node
   }
+
+  private def name(n: PartName): ObjectNode =
+    mapper.createObjectNode().put("table", n.table).put("index", n.index)
+
+  private def name(node: JsonNode): PartName = PartName(text(node, "table"), long(node, "index"))
 
   private def part(node: JsonNode): Part = Part(
     long(node, "index"),
@@ -163,10 +173,11 @@ private[views] object CatalogJson {
     long(node, "rows"),
     long(node, "changed"),
     long(node, "updated"),
-    elements(node, "stale").map(n => PartName(text(n, "table"), long(n, "index"))),
+    elements(node, "stale").map(name(_: JsonNode)),
     option(node, "frozen").exists(_.asBoolean),
     texts(node, "reasons"),
-    option(node, "lost").fold(0L)(_.asLong)
+    option(node, "lost").fold(0L)(_.asLong),
+    elements(node, "without").map(name(_: JsonNode))
   )
 
   private def folder(f: DataFolder): ObjectNode = {

@@ -29,6 +29,11 @@ private[views] object Overview {
     else Some(s"  lost: ${parts.map(_.lost).sum} rows of ${ranges(parts.map(_.index))}, with their files")
   }
 
+  private def incomplete(t: Table): Option[String] = {
+    val parts = t.parts.filter(_.without.nonEmpty)
+    if (parts.isEmpty) None else Some(s"  incomplete: ${ranges(parts.map(_.index))}; ${LostRows.words(parts)}")
+  }
+
   /** A late row changes all later parts of a view that continues its own sums. */
   private def continues(d: Statement): Option[String] =
     d.update.references
@@ -60,6 +65,7 @@ private[views] object Overview {
         Some(s"  next: ${next(c, t)}"),
         continues(d),
         lost(t),
+        incomplete(t),
         if (t.failed.isEmpty) None
         else Some("  failed: " + t.failed.map(f => s"${at(t, f.index)}: ${f.error}").mkString("; ")),
         if (stale.isEmpty) None

@@ -16,6 +16,8 @@ package sparkcer.views.catalog
   *   what else makes the part stale, in words: a table outside of the views changed, or its files were lost
   * @param lost
   *   how many of its rows were lost with their files and could not be recomputed
+  * @param without
+  *   the parts whose lost rows were not there any more when it was computed
   */
 private[views] final case class Part(
     index: Long,
@@ -26,8 +28,13 @@ private[views] final case class Part(
     stale: Vector[PartName] = Vector.empty,
     frozen: Boolean = false,
     reasons: Vector[String] = Vector.empty,
-    lost: Long = 0
+    lost: Long = 0,
+    without: Vector[PartName] = Vector.empty
 ) {
+
+  /** Have all rows that belong to it been there? */
+  def isWhole: Boolean = lost == 0 && without.isEmpty
+
   def isStale: Boolean = stale.nonEmpty || reasons.nonEmpty
 
   /** Why it is stale: `M[7] changed`. */

@@ -41,6 +41,10 @@ import sparkcer.views.statement.{PartQuery, PartRange, Statement, StatementParse
   *   the names of the last batches that were appended by name, so that a batch that is appended again is known
   * @param failed
   *   the parts of a view whose last computation failed
+  * @param told
+  *   the tables outside of the folder whose change was told, with the version of the catalog in which it was told
+  * @param helper
+  *   whether it is the helper view of the view that was translated with it
   */
 private[views] final case class Table(
     name: String,
@@ -59,7 +63,9 @@ private[views] final case class Table(
     seen: Option[Long] = None,
     batches: Map[String, Long] = Map.empty,
     appended: Vector[String] = Vector.empty,
-    failed: Vector[FailedPart] = Vector.empty
+    failed: Vector[FailedPart] = Vector.empty,
+    told: Map[String, Long] = Map.empty,
+    helper: Boolean = false
 ) {
   lazy val columns: StructType = DataType.fromJson(schema).asInstanceOf[StructType]
   lazy val definition: Option[Statement] = statement.map(StatementCache.of)

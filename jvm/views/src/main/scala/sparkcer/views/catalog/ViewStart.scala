@@ -21,6 +21,10 @@ private[views] object ViewStart {
       first <- earliest(catalog, d)
     } yield latest.min.max(first)
 
+  /** The part that begins at a time in seconds or after it, but not before the earliest. */
+  def since(catalog: Catalog, d: Statement, seconds: Long): Option[Long] =
+    earliest(catalog, d).map(_.max(-Math.floorDiv(-seconds, d.length)))
+
   /** The view with its start, and with the first part that UPDATE can compute. */
   def at(catalog: Catalog, view: Table, start: Long): Table = {
     val update = view.definition.get.update

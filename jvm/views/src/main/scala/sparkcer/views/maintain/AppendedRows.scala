@@ -31,7 +31,8 @@ private[views] object AppendedRows {
     // If all parts of the table were dropped, the next part follows the last of them.
     val first = (news.find(_ <= sealUntil) ++ table.begin).minOption
     val last = table.newest.fold(sealUntil)(_.max(sealUntil))
-    first.foreach(f => refuseGap(table, f, last))
+    val filled = (staged.keySet ++ table.open.map(_.index)).count(n => table.newest.forall(_ < n) && n <= last)
+    first.foreach(f => refuseGap(table, table.newest.fold(f)(_ + 1), last, filled.toLong))
     val parts = first.fold(Vector.empty[Part]) { f =>
       val below = table.first.fold(Vector.empty[Part])(t => PartRange(f, t - 1).indexes.map(part).toVector)
       val above = PartRange(table.newest.fold(f)(_ + 1), last).indexes.map(part).toVector
@@ -45,15 +46,23 @@ private[views] object AppendedRows {
     Dependencies.settle(Dependencies.mark(arrived, changed))
   }
 
-  /** With a wrong time, such as milliseconds instead of seconds, there would be a huge number of empty parts. */
-  private def refuseGap(table: Table, first: Long, last: Long): Unit =
-    if (last > first && last - first - table.parts.length > MostEmpty)
-      throw new CerException(
-        "CER_VIEW_APPEND.EMPTY_PARTS",
-        "table" -> table.name,
-        "first" -> PartTime.words(first, table.length),
-        "last" -> PartTime.words(last, table.length)
-      )
+  /** The parts from one to another would be new.
+    *
+    * @param filled
+    *   how many of them have rows
+    */
+  private def refuseGap(table: Table, first: Long, last: Long, filled: Long): Unit =
+    if (last >= first && last - first + 1 - filled > MostEmpty) throw emptyParts(table, first, last)
 
-  private val MostEmpty = 100000L
+  def emptyParts(table: Table, first: Long, last: Long): CerException = new CerException(
+    "CER_VIEW_APPEND.EMPTY_PARTS",
+    "table" -> table.name,
+    "first" -> PartTime.words(first, table.length),
+    "last" -> PartTime.words(last, table.length)
+  )
+
+  /** A table that nobody appended to for long goes on, if no clock is wrong: see [[FarAhead]] and [[FarBehind]]. More
+    * parts than this would not fit into memory.
+    */
+  private val MostEmpty = 1000000L
 }

@@ -1,7 +1,5 @@
 package sparkcer.views.maintain
 
-import java.io.IOException
-
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.DataFrame
@@ -9,7 +7,7 @@ import org.apache.spark.sql.cerbridge.{CerException, CerRuntimeException, Plans,
 import org.apache.spark.sql.types._
 
 import sparkcer.views.catalog.{Catalog, CatalogFiles, DataFolder, PartTime, Table}
-import sparkcer.views.store.{PartColumns, Storage}
+import sparkcer.views.store.{FileErrors, PartColumns, Storage}
 
 /** Appends rows to base tables. */
 private[views] final class Appender(files: CatalogFiles, storage: Storage) {
@@ -34,6 +32,7 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
         val repeated = files.commit { (now, version) =>
           val current = same(now, table)
           refuseDropped(current, numbers)
+          refuseBehind(current, numbers)
           if (isDone(current)) (now, true)
           else if (staged.isEmpty && batch.isEmpty) (now, false)
           else {
@@ -44,7 +43,7 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
             (AppendedRows(now.updated(noted), noted, kept, sealUntil, version), false)
           }
         }
-        if (repeated) discard(staged) else far.warn(table, ahead, limit)
+        if (repeated) discard(staged) else far.warn(table, ahead, s"after the part of ${PartTime.words(limit, table.length)}")
         if (repeated) 0L else ahead.values.map(_._2).sum
       }
     }
@@ -68,7 +67,10 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
     val micros = PartColumns.micros(time, table.columns(time).dataType).get
     val staged =
       try storage.writeParts(table.name, fitting, PartColumns.part(micros, table.length))
-      catch { case NonFatal(e) => throw unwritten(table, e) }
+      catch {
+        case NonFatal(e) if !FileErrors.isUnread(e) =>
+          throw FileErrors.worded(e)(reason => "ROWS" -> Seq("table" -> table.name, "reason" -> reason))
+      }
     staged.get(None).foreach { case (_, count) =>
       delete(staged.values)
       throw new CerException(
@@ -80,17 +82,6 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
     }
     staged.collect { case (Some(n), written) => n -> written }
   }
-
-  /** An error of the file system in our words, any other as it is. */
-  private def unwritten(table: Table, e: Throwable): Throwable =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).collectFirst { case io: IOException => io } match {
-      case None     => e
-      case Some(io) =>
-        val reason = Option(io.getMessage).getOrElse(io.toString)
-        val failed = new CerRuntimeException("CER_VIEW_STORAGE.ROWS", "table" -> table.name, "reason" -> reason)
-        failed.addSuppressed(e)
-        failed
-    }
 
   /** Deletes the staged folders if the body fails. If the catalog could not be written, it is not certain that nothing
     * was: the folders are then left, and deleted later if the catalog does not name them.
@@ -117,6 +108,12 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
         "parts" -> gone.map(n => s"$n (${PartTime.words(n, table.length)})").mkString(", ")
       )
   }
+
+  private def refuseBehind(table: Table, numbers: Vector[Long]): Unit =
+    FarBehind(table, numbers).minOption.foreach { oldest =>
+      val last = table.first.orElse(numbers.lastOption).get
+      throw AppendedRows.emptyParts(table, oldest, last)
+    }
 
   /** The columns of the table, by name. A number may have a narrower type than the table has; nothing else is
     * converted.

@@ -38,13 +38,16 @@ private[views] final class FarAhead(ahead: Option[String]) extends Logging {
     table.copy(aside = table.aside ++ parts, folders = table.folders ++ rows.values.map(_._1))
   }
 
-  def warn(table: Table, rows: Map[Long, (DataFolder, Long)], limit: Long): Unit = if (rows.nonEmpty)
+  /** @param when
+    *   the times of the rows, in words
+    */
+  def warn(table: Table, rows: Map[Long, (DataFolder, Long)], when: String): Unit = if (rows.nonEmpty)
     logWarning(
       Errors.print(
         "CER_VIEW_ASIDE",
         "rows" -> rows.values.map(_._2).sum.toString,
         "table" -> table.name,
-        "time" -> PartTime.words(limit, table.length)
+        "when" -> when
       )
     )
 

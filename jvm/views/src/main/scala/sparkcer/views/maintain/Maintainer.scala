@@ -11,15 +11,15 @@ import org.apache.spark.sql.cerbridge.{CerRuntimeException, Plans}
 import sparkcer.engine.error.Errors
 import sparkcer.views.catalog._
 import sparkcer.views.statement.PartRange
-import sparkcer.views.store.Storage
+import sparkcer.views.store.{FileErrors, Storage}
 
 /** Brings all views up to date. A part is computed when all parts that it needs exist and none of them is still to be
   * recomputed. A stale part is recomputed under the same condition. Each part is committed by itself: a run that is
   * interrupted leaves a consistent catalog, and the next run continues from there.
   *
   * A part that fails is noted in the catalog with its error, and is as it was before. Later parts of its view wait for
-  * it, because a view has no gaps; all other parts that do not need it are computed. The next run tries again. Only if
-  * the catalog itself cannot be read or written, the run fails.
+  * it, because a view has no gaps; all other parts that do not need it are computed. The next run tries again. The run
+  * itself fails only if the catalog cannot be read or written, or if it is cancelled.
   *
   * @param shares
   *   whether several parts can name the same folder, see [[SteadyStretch]]
@@ -89,8 +89,9 @@ private[views] final class Maintainer(
     val began = System.nanoTime()
     try make(catalog, catalog(name.table), name.index, began)
     catch {
-      case e: CerRuntimeException if e.key.startsWith("CER_VIEW_STORAGE") => throw e
-      case NonFatal(e)                                                    =>
+      case e: CerRuntimeException if e.key.startsWith("CER_VIEW_STORAGE") && e.key != Files => throw e
+      case NonFatal(e) if FileErrors.isCancelled(e)                                         => throw e
+      case NonFatal(e)                                                                      =>
         val view = catalog(name.table)
         val reason = Option(e.getMessage).getOrElse(e.toString).linesIterator.nextOption().getOrElse("")
         note(view, name.index, reason)
@@ -110,13 +111,15 @@ private[views] final class Maintainer(
     }
   }
 
-  /** Notes that a part failed, unless that is known already. */
+  /** Notes that a part failed, unless that is known already. Errors that differ only in numbers, such as those of a task
+    * or a file, are the same: a stream would commit each of them.
+    */
   private def note(view: Table, index: Long, error: String): Unit = files.commit { (now, _) =>
     now.find(view.name).filter(_.id == view.id) match {
       case None    => (now, ())
       case Some(t) =>
         val known = t.failed.find(_.index == index)
-        if (known.exists(_.error == error)) (now, ())
+        if (known.exists(k => plain(k.error) == plain(error))) (now, ())
         else {
           val since = known.fold(System.currentTimeMillis())(_.since)
           val others = t.failed.filterNot(_.index == index)
@@ -124,6 +127,8 @@ private[views] final class Maintainer(
         }
     }
   }
+
+  private def plain(error: String) = error.replaceAll("[0-9a-f-]*[0-9][0-9a-f-]*", "#")
 
   private def row(view: Table, index: Long, action: String, because: String, rows: Long, read: Long, began: Long) =
     MaintainedPart(view.name, index, view.length, action, because, rows, read, (System.nanoTime() - began) / 1000000)
@@ -140,10 +145,11 @@ private[views] final class Maintainer(
 
   private def make(catalog: Catalog, view: Table, index: Long, began: Long): Option[MaintainedPart] = {
     val old = view.part(index)
+    val without = LostRows.under(catalog, view, index)
     // What was computed from more than is there now stays as it is.
     val isLacking = Dependencies.inputs(view, index).exists { case (t, range) =>
-      MissingParts(catalog(t), range).nonEmpty || old.isDefined && catalog(t).between(range).exists(_.lost > 0)
-    }
+      MissingParts(catalog(t), range).nonEmpty
+    } || old.exists(p => without.diff(p.without).nonEmpty)
     if (isLacking)
       commit(catalog, view, index, _ => fresh(old.get).copy(frozen = true), Vector.empty, isSteady = false)
         .map(_ => row(view, index, "frozen", why(catalog, view, index, index), old.get.rows, 0, began))
@@ -151,7 +157,7 @@ private[views] final class Maintainer(
       SparkSession.setActiveSession(spark)
       spark.sparkContext.setJobDescription(s"${view.name}[$index]")
       val query = queries.part(catalog, view, index)
-      val written = storage.write(view.name, query)
+      val written = FileErrors.inWords(s"${view.name} and its sources")(storage.write(view.name, query))
       import written.rows
       def hasSame(p: Part) = p.rows == rows && {
         val other = view.copy(folders = Vector(written.folder))
@@ -169,14 +175,15 @@ private[views] final class Maintainer(
       val made = if (isNew) Vector(written.folder) else Vector.empty
       val committed = same match {
         case Some(p) =>
-          commit(catalog, view, index, _ => fresh(p).copy(frozen = false), Vector.empty, isSteady = false)
+          val again = fresh(p).copy(frozen = false, lost = 0, without = without)
+          commit(catalog, view, index, _ => again, Vector.empty, isSteady = false)
         case None =>
           val paths = rest.fold(made.map(_.path))(_.folders)
           commit(
             catalog,
             view,
             index,
-            version => Part(index, paths, rows, version, System.currentTimeMillis()),
+            version => Part(index, paths, rows, version, System.currentTimeMillis(), without = without),
             made,
             isSteady
           )
@@ -197,7 +204,8 @@ private[views] final class Maintainer(
   private def fresh(part: Part): Part = part.copy(stale = Vector.empty, reasons = Vector.empty)
 
   /** Adds a part to the catalog, and returns its number. None if another run has changed this part since: then the new
-    * folder is not needed. If a source part has changed since it was read, the new part is stale at once.
+    * folder is not needed. If a source part has changed since it was read, or the change of a table outside was told,
+    * the new part is stale at once.
     *
     * @param isSteady
     *   whether the parts after it that have the same rows are added too, see [[SteadyStretch]]. The number is then that
@@ -220,10 +228,12 @@ private[views] final class Maintainer(
             source <- now.find(name).toVector
             p <- source.between(range) if p.changed > read.version
           } yield PartName(source.name, p.index)
-          val last = if (isSteady && changed.isEmpty) SteadyStretch.last(now, table, index, made.folders) else index
+          val told = OutsideTables.since(read.version, table)
+          val isRest = isSteady && changed.isEmpty && told.isEmpty
+          val last = if (isRest) SteadyStretch.last(now, table, index, SteadyStretch.rows(made)) else index
           val placed = table
             .copy(folders = table.folders ++ folders, failed = table.failed.filterNot(_.index == index))
-            .updated(made.copy(stale = changed.distinct))
+            .updated(made.copy(stale = changed.distinct, reasons = told))
           val all =
             placed.copy(parts = placed.parts ++ PartRange(index + 1, last).indexes.map(n => made.copy(index = n)))
           // A new part replaces no folder. To look for those that are not used any more would take longer with each part.
@@ -251,4 +261,5 @@ private[views] final class Maintainer(
   }
 
   private val Threads = 4
+  private val Files = "CER_VIEW_STORAGE.FILES"
 }

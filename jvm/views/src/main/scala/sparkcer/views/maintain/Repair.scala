@@ -1,5 +1,7 @@
 package sparkcer.views.maintain
 
+import org.apache.spark.sql.cerbridge.CerException
+
 import sparkcer.views.catalog._
 import sparkcer.views.store.Storage
 
@@ -8,6 +10,15 @@ import sparkcer.views.store.Storage
   * is noted: parts that were computed from it are never computed again from less.
   */
 private[views] final class Repair(files: CatalogFiles, storage: Storage, queries: QueryRunner) {
+
+  /** Notes that the lost rows of a table have been appended again. What was computed without them becomes stale. */
+  def restored(name: String): Unit = files.commit { (now, version) =>
+    val table = now(name)
+    if (table.isView) throw new CerException("CER_VIEW_APPEND.VIEW", "name" -> name)
+    if ((table.parts ++ table.open ++ table.aside).forall(_.lost == 0))
+      throw new CerException("CER_VIEW_CATALOG.NOTHING_LOST", "table" -> table.name)
+    (LostRows.restored(now, table, version), ())
+  }
 
   /** Makes the catalog name only files that exist. The maintainer then computes the parts that can be computed.
     *

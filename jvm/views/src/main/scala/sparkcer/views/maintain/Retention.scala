@@ -59,11 +59,11 @@ private[views] final class Retention(files: CatalogFiles) {
     */
   private def dependents(catalog: Catalog, table: String, cut: Long, restarts: Boolean): Vector[PartNeed] = {
     val dirty = Dependencies.dirty(catalog)
-    def needs(view: Table, index: Long) = Dependencies.inputs(view, index).exists { case (source, range) =>
-      def isDropped(p: Part) = p.index < cut && range.contains(p.index)
-      source.equalsIgnoreCase(table) &&
-      (catalog(source).between(PartRange(range.first, range.last.min(cut - 1))).nonEmpty ||
-        catalog(source).open.exists(isDropped))
+    val source = catalog(table)
+    // Parts that are missing between open ones cannot come any more either.
+    val goes = PartRange(source.begin.getOrElse(Long.MinValue), gone(source, cut).lastOption.fold(Long.MinValue)(_.index))
+    def needs(view: Table, index: Long) = Dependencies.inputs(view, index).exists { case (name, range) =>
+      name.equalsIgnoreCase(table) && range.first <= goes.last && goes.first <= range.last
     }
     catalog.tables.filter(_.isView).flatMap { view =>
       // Later parts need no older parts than the next one does, except the first part that UPDATE computes.
@@ -87,10 +87,13 @@ private[views] final class Retention(files: CatalogFiles) {
       new CerException("CER_VIEW_NEEDED.PARTS_NEXT_AND_STALE", parts ++ Seq("next" -> next, "stale" -> stale): _*)
   }
 
+  private def gone(table: Table, cut: Long): Vector[Part] =
+    table.parts.takeWhile(_.index < cut) ++ table.open.filter(_.index < cut)
+
   /** Drops parts of one table. A view that starts again is then as if it had just been created. */
   private def without(catalog: Catalog, name: String, cut: Long, restarts: Boolean): (Catalog, Vector[String]) = {
     val table = catalog(name)
-    val gone = table.parts.takeWhile(_.index < cut) ++ table.open.filter(_.index < cut)
+    val gone = this.gone(table, cut)
     if (gone.isEmpty && !restarts) (catalog, Vector.empty)
     else {
       val floor = (table.floor ++ gone.lastOption.map(_.index + 1)).maxOption

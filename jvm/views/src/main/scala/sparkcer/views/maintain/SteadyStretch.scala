@@ -18,27 +18,30 @@ private[views] object SteadyStretch {
     * @param catalog
     *   in which the part does not exist yet
     * @param made
-    *   the folders with its rows
+    *   its rows, see [[rows]]
     */
   def last(catalog: Catalog, view: Table, index: Long, made: Vector[String]): Long = {
     val references = view.query(index).references
-    def reads(at: Long) = references.map(folders(catalog, view, index, made, _, at))
+    def reads(at: Long) = references.map(rows(catalog, view, index, made, _, at))
     val first = reads(index)
     if (first.contains(None)) index
     else Iterator.iterate(index + 1)(_ + 1).takeWhile(reads(_) == first).foldLeft(index)((_, at) => at)
   }
+
+  /** What tells the rows of a part: its folders, and the lost rows that it lacks. */
+  def rows(part: Part): Vector[String] = part.folders ++ part.without.map(_.toString)
 
   /** Would the parts after a part be the same, if it had the rows of the part before? This is so for a running total in
     * a gap of the data. A view that does not read its own parts does not need the rows of the part before.
     */
   def rests(catalog: Catalog, view: Table, index: Long, before: Part): Boolean =
     before.rows > 0 && view.query(index).references.exists(_.to(view.name)) &&
-      last(catalog, view, index, before.folders) > index
+      last(catalog, view, index, rows(before)) > index
 
-  /** The folders that a reference of a part stands for: two parts read the same rows if these are the same. None if
+  /** The rows that a reference of a part stands for: two parts read the same rows if these are the same. None if
     * that cannot be told, or if a part is missing or will be computed again.
     */
-  private def folders(
+  private def rows(
       catalog: Catalog,
       view: Table,
       index: Long,
@@ -61,7 +64,7 @@ private[views] object SteadyStretch {
     else {
       val own = if (isOwn) (range.last - range.first.max(index) + 1).max(0).toInt else 0
       if (own > 0 && made.nonEmpty && view.query(index).timestamps) None
-      else Some((parts.flatMap(_.folders) ++ Vector.fill(own)(made).flatten).sorted)
+      else Some((parts.flatMap(rows) ++ Vector.fill(own)(made).flatten).sorted)
     }
   }
 }

@@ -9,8 +9,8 @@ import sparkcer.views.store.{PartColumns, Storage}
 
 /** Appends the micro-batches of a stream to a table, and maintains the views after each. A part is complete when the
   * largest time seen is past the end of the part by `delay`. Until then its rows are stored, but views do not see them.
-  * Rows for parts that were dropped are kept aside, and so are rows that are too far ahead, see [[FarAhead]]. The
-  * number of the micro-batch is committed together with its rows, so a micro-batch that Spark runs again changes
+  * Rows for parts that were dropped are kept aside, and so are rows that are too far ahead, see [[FarAhead]], or too far
+  * behind, see [[FarBehind]]. The number of the micro-batch is committed together with its rows, so a micro-batch that Spark runs again changes
   * nothing.
   *
   * @param delay
@@ -44,23 +44,31 @@ final class TableSink private[views] (
         val limit = far.limit(table)
         val (ahead, timely) = staged.partition(_._1 > limit)
         val largest = timely.keys.maxOption.map(n => latest(table, n, timely(n)._1))
-        val repeated = files.commit { (now, version) =>
+        val (repeated, behind) = files.commit { (now, version) =>
           val current = appender.same(now, table)
-          if (isDone(current)) (now, true)
+          if (isDone(current)) (now, true -> none)
           else {
-            val (dropped, kept) = timely.partition { case (n, _) => current.floor.exists(n < _) }
+            val (dropped, there) = timely.partition { case (n, _) => current.floor.exists(n < _) }
+            val behind = FarBehind(current, there.keys)
+            val (old, kept) = there.partition { case (n, _) => behind(n) }
             val seen = (current.seen ++ largest).maxOption
             val noted = far
-              .put(current, dropped ++ ahead, version)
+              .put(current, dropped ++ old ++ ahead, version)
               .copy(seen = seen, batches = current.batches.updated(query, batch))
             val complete = seen.map(s => PartTime.part(s - delay, current.length) - 1).getOrElse(Long.MinValue)
-            (AppendedRows(now.updated(noted), noted, kept, complete, version), false)
+            (AppendedRows(now.updated(noted), noted, kept, complete, version), false -> old)
           }
         }
-        if (repeated) appender.discard(staged) else far.warn(table, ahead, limit)
+        if (repeated) appender.discard(staged)
+        else {
+          far.warn(table, ahead, s"after the part of ${PartTime.words(limit, table.length)}")
+          far.warn(table, behind, "too long before the first part")
+        }
       }
     }
   }
+
+  private def none = Map.empty[Long, (DataFolder, Long)]
 
   /** The largest time in a folder, in microseconds. */
   private def latest(table: Table, index: Long, folder: DataFolder): Long = {

@@ -13,7 +13,8 @@ import sparkcer.views.statement.{Statement, StatementParser, StatementText}
 import sparkcer.views.translate.{SourceTable, Translate}
 
 /** Creates views. The statements of one text are parsed and checked against their sources, and then all views are added
-  * to the catalog in one commit.
+  * to the catalog in one commit. A view that replaces another one begins where that one began, if its sources are still
+  * there.
   */
 private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner) {
 
@@ -21,11 +22,19 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
   def create(all: Vector[StatementText], backfill: Boolean): Vector[String] = {
     val catalog = files.load()
     val texts = all.filterNot(t => t.ifNew && t.name.flatMap(catalog.find).exists(_.isView))
-    val replaced = texts.filter(_.replaces).flatMap(replacedBy(catalog, _))
+    val replaced = texts.filter(_.replaces).flatMap(replacedBy(catalog, _, texts)).distinct
     val views = new ViewsOfText(catalog.copy(tables = catalog.tables.filterNot(t => replaced.exists(_.id == t.id))))
     val statements = Dependencies.ordered(views.read(texts))
     val tables = statements.map(s =>
-      Table(s.name, UUID.randomUUID().toString, s.length, views.schema(s.name).json, None, Some(s.text))
+      Table(
+        s.name,
+        UUID.randomUUID().toString,
+        s.length,
+        views.schema(s.name).json,
+        None,
+        Some(s.text),
+        helper = views.isHelper(s.name)
+      )
     )
     files.commit { (now, _) =>
       replaced.foreach(refuseNeeded(now, _, replaced))
@@ -39,7 +48,9 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
       val added = tables.foldLeft(kept) { (c, t) =>
         val all = c.copy(tables = c.tables :+ t)
         val d = t.definition.get
-        val start = if (backfill) ViewStart.earliest(all, d) else ViewStart.newest(all, d)
+        val start =
+          if (backfill) ViewStart.earliest(all, d)
+          else began(now, t, replaced).fold(ViewStart.newest(all, d))(ViewStart.since(all, d, _))
         start.fold(all)(s => all.updated(ViewStart.at(all, t, s)))
       }
       (if (tables.isEmpty) now else added, ())
@@ -47,10 +58,32 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
     statements.map(_.text)
   }
 
-  /** The views that a statement replaces: that of its name, and its helper view if it is translated. */
-  private def replacedBy(catalog: Catalog, text: StatementText): Vector[Table] = {
-    val names = text.name.toVector.flatMap(n => if (text.isViewDf) Vector(n) else Vector(n, s"${n}_helper"))
-    names.flatMap(n => catalog.find(n).filter(_.isView))
+  /** The view that a statement replaces, and its helper view, unless others read that one too. */
+  private def replacedBy(catalog: Catalog, text: StatementText, texts: Vector[StatementText]): Vector[Table] = {
+    val view = text.name.flatMap(catalog.find).filter(_.isView)
+    val helper = for {
+      v <- view
+      h <- catalog.find(helperOf(v.name)) if h.isView && reads(v.definition.get, h)
+      // A translation brings a helper view of its own, and a statement with INITIALIZE needs none.
+      if !text.isViewDf || h.helper && !isRead(catalog, h, v, texts)
+    } yield h
+    view.toVector ++ helper
+  }
+
+  private def reads(s: Statement, table: Table) = s.sources.exists(_.equalsIgnoreCase(table.name))
+
+  /** Is a helper view read by others than the view that it is for? */
+  private def isRead(catalog: Catalog, helper: Table, view: Table, texts: Vector[StatementText]): Boolean =
+    (catalog.tables.filterNot(_.id == view.id).flatMap(_.definition) ++
+      texts.filter(_.isViewDf).map(StatementParser.parse)).exists(reads(_, helper))
+
+  private def helperOf(view: String) = s"${view}_helper"
+
+  /** When the view that a view replaces began, in seconds. A new helper view begins with the view that it is for. */
+  private def began(now: Catalog, view: Table, replaced: Vector[Table]): Option[Long] = {
+    def old(name: String) = replaced.find(_.name.equalsIgnoreCase(name)).flatMap(r => now.find(r.name))
+    val before = old(view.name).orElse(replaced.find(r => view.helper && helperOf(r.name).equalsIgnoreCase(view.name)))
+    before.flatMap(t => t.begin.map(_ * t.length))
   }
 
   private def refuseNeeded(now: Catalog, view: Table, replaced: Vector[Table]): Unit = {
@@ -63,6 +96,9 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
   private final class ViewsOfText(catalog: Catalog) {
     private var statements = VectorMap.empty[String, Statement]
     private var schemas = Map.empty[String, StructType]
+    private var helpers = Set.empty[String]
+
+    def isHelper(name: String): Boolean = helpers(name.toLowerCase)
 
     def read(texts: Vector[StatementText]): Vector[Statement] = {
       val (direct, translated) = texts.partition(_.isViewDf)
@@ -70,7 +106,9 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
       // Fails if they form a cycle. A translation asks for the columns of its source.
       Dependencies.ordered(statements.values.toVector): Unit
       translated.foreach { p =>
-        Translate(p.text, source).foreach(text => StatementText.split(text).foreach(q => add(StatementParser.parse(q))))
+        val made = Translate(p.text, source).flatMap(StatementText.split).map(StatementParser.parse)
+        helpers ++= made.init.map(_.name.toLowerCase)
+        made.foreach(add)
       }
       val all = statements.values.toVector
       Dependencies.ordered(all)

@@ -156,4 +156,55 @@ final class CatalogFilesSuite extends munit.FunSuite {
     assertEquals(open(folder).loaded().bad, Vector.empty)
     assertEquals(open(folder).load().removed.length, 150)
   }
+
+  folders.test("the newest version is lost, and its checkpoint is there: nothing is lost, also for others") { folder =>
+    val behind = open(folder)
+    commit(behind, 199)
+    commit(open(folder), 1)
+    Files.delete(file(folder, "200.json"))
+    val found = open(folder).loaded()
+    assertEquals((found.catalog.version, found.top, found.bad), (200L, 200L, Vector("200.json")))
+    commit(open(folder), 1)
+    commit(behind, 1)
+    assertEquals(open(folder).loaded().bad, Vector.empty)
+    assertEquals(open(folder).load().removed.map(_.since), (1L to 202L).toVector)
+    assertEquals(behind.load().removed.map(_.since), (1L to 202L).toVector)
+  }
+
+  folders.test("the newest version is lost without a trace: who knows it says so") { folder =>
+    val knows = open(folder)
+    commit(knows, 20)
+    Files.delete(file(folder, "20.json"))
+    val found = knows.loaded()
+    assertEquals((found.catalog.version, found.top, found.bad), (19L, 20L, Vector("20.json")))
+    intercept[CerRuntimeException](commit(knows, 1))
+    assertEquals(knows.reset(), Some((20L, 20L)))
+    commit(knows, 1)
+    assertEquals(open(folder).load().removed.map(_.since), (1L to 19L).toVector :+ 22L)
+  }
+
+  folders.test("versions that are whole, but not what their names say, are damaged") { folder =>
+    commit(open(folder), 20)
+    Files.copy(file(folder, "17.json"), file(folder, "21.json"))
+    val found = open(folder).loaded()
+    assertEquals((found.catalog.version, found.top, found.bad), (20L, 21L, Vector("21.json")))
+    assertEquals(open(folder).reset(), Some((21L, 21L)))
+    Files.delete(file(folder, "18.json"))
+    Files.writeString(
+      file(folder, "18.json"),
+      """{"version":18,"writer":"w","changed":[{"id":"nobody"}]}"""
+    )
+    commit(open(folder), 1)
+    assertEquals(open(folder).loaded().bad, Vector.empty) // version 22 is a whole catalog
+    Files.writeString(
+      file(folder, "24.json"),
+      """{"version":24,"writer":"w","changed":[{"id":"nobody"}]}"""
+    )
+    val wrong = open(folder).loaded()
+    assertEquals((wrong.catalog.version, wrong.top, wrong.bad), (23L, 24L, Vector("24.json")))
+    val running = open(folder)
+    assertEquals(running.reset(), Some((24L, 24L)))
+    commit(running, 1)
+    assertEquals(open(folder).load().version, 26L)
+  }
 }

@@ -22,6 +22,7 @@ final class CrashFileSystem extends RawLocalFileSystem {
 
   override def create(f: Path, overwrite: Boolean, b: Int, r: Short, s: Long, p: Progressable): FSDataOutputStream = {
     change()
+    if (CrashFileSystem.full && !f.toString.contains("_catalog")) throw new IOException("No space left on device")
     super.create(f, overwrite, b, r, s, p)
   }
   override def rename(from: Path, to: Path): Boolean = {
@@ -43,6 +44,9 @@ object CrashFileSystem {
 
   /** How many changes still succeed. */
   @volatile var left: Int = Int.MaxValue
+
+  /** Is there no room for data? The catalog can still be written. */
+  @volatile var full: Boolean = false
 
   /** Does every read fail? */
   @volatile var isUnreadable: Boolean = false

@@ -1,9 +1,11 @@
 package sparkcer.views.testkit
 
+import java.nio.file.{Files, Paths}
 import java.sql.Timestamp
 import java.util.concurrent.atomic.AtomicInteger
 
-import scala.util.Random
+import scala.jdk.CollectionConverters._
+import scala.util.{Random, Try}
 
 import org.apache.hadoop.fs.Path
 
@@ -12,9 +14,13 @@ import org.apache.spark.sql.types.StructType
 
 import sparkcer.views.Views
 import sparkcer.views.catalog.{CatalogFiles, Table}
+import sparkcer.views.maintain.{OutsideTables, QueryRunner, TableSink}
+import sparkcer.views.store.Storage
 
-/** Random rows in a random order of appends, late rows, gaps, maintenance, restarts and roll-ups, into a table with a
-  * view. At the end, the view has to have the parts and the rows of its definition, computed from all rows at once.
+/** A case: random steps on a table with a view, and often a second one. Rows arrive in appends and in micro-batches, new
+  * ones, late ones, and after gaps; the views are maintained, opened again, replaced, rolled up and repaired after files
+  * were lost; parts are dropped; a table outside of the folder changes, and makes a view fail. At the end, each view has
+  * to have the parts and the rows of its definition, computed from all rows at once.
   *
   * @param fault
   *   a planted error, to show that such errors are found
@@ -26,29 +32,58 @@ final class RandomViews(seed: Long, kind: RandomViews.Kind, fault: RandomViews.F
   private val first = Base + rng.nextInt(1000)
   // A case has tables of its own. Most cases share a session, because its copies take longer than a case.
   private val number = Numbers.incrementAndGet()
+  private val kinds =
+    Vector(kind) ++ Some(fault.sums).filter(_ => !kind.statement.contains(s" ${Sums.name}") && rng.nextBoolean())
   private var v = shared
   private var all = Vector.empty[Event]
   private var last = first
+  // Micro-batches: the largest time seen, and their number.
+  private var seen = Long.MinValue
+  private var batch = 0L
+  // Late rows only where no part that is computed from them needs a dropped one.
+  private var oldest = first
+  private var factor = 1
 
   /** What differs from the definition. */
   def run(): Option[String] = {
+    change(1)
     v.createTable(own("M"), "t TIMESTAMP, g STRING, v INT", "t", "60")
-    v.sql(own(kind.statement))
+    kinds.foreach(k => v.sql(own(k.statement)))
     append(first +: Vector.fill(2)(first + rng.nextInt(3)))
-    (0 to rng.nextInt(5) / 4).foreach { _ =>
-      if (rng.nextInt(3) > 0) maintain()
-      if (rng.nextInt(10) == 0) v = Views.open(PartWorld.spark, Folder)
-      if (rng.nextInt(6) == 0) v.rollUp(own("M"), time(last), "2 minutes")
-      val gap = if (rng.nextInt(4) == 0) 5 else 1
-      append(Vector.fill(1 + rng.nextInt(4))(first + rng.nextInt((last - first).toInt + 1 + gap)))
-    }
+    (0 until 3 + rng.nextInt(3)).foreach(_ => step())
+    if (factor == 0) change(2)
+    // What is still open is complete now.
+    append(Vector(all.map(_.part).max))
     val failed = maintain().collect().filter(_.getAs[String]("action") == "failed")
-    val found = contents(own(kind.name))
-    val right = kind.right(all, first, last)
+    val wrong = kinds.flatMap { k =>
+      val (found, right) = (contents(own(k.name)), k.right(all.map(_.copy(factor = factor)), first, last))
+      if (found != right) Some(s"${k.name}: $found is not $right") else None
+    }
     v.drop(own("M"), cascade = true)
-    if (failed.nonEmpty) Some(s"failed: ${failed.mkString(", ")}")
-    else if (found != right) Some(s"${kind.name}: $found is not $right")
-    else None
+    if (failed.nonEmpty) Some(s"failed: ${failed.mkString(", ")}") else wrong.headOption
+  }
+
+  private def step(): Unit = {
+    if (rng.nextInt(10) == 0) v = Views.open(PartWorld.spark, Folder)
+    rng.nextInt(16) match {
+      case 0 => maintain(): Unit
+      case 1 => v.rollUp(own(if (rng.nextBoolean()) "M" else kind.name), time(last), "6 minutes"): Unit
+      case 2 => drop()
+      case 3 => repair()
+      case 4 =>
+        if (oldest == first) kinds.foreach(k => v.sql(own(k.statement).replace("CREATE VIEW", "CREATE OR REPLACE VIEW")))
+      case 5 | 6        => if (kind.outside && oldest == first) change(rng.nextInt(4)) else append(some())
+      case n if n <= 10 => sink(some())
+      case _            =>
+        append(some())
+        if (rng.nextBoolean()) maintain(): Unit
+    }
+  }
+
+  /** Parts of new and of late rows, sometimes after a gap. */
+  private def some(): Vector[Long] = {
+    val gap = if (rng.nextInt(4) == 0) 5 else 2
+    Vector.fill(1 + rng.nextInt(4))(oldest + rng.nextInt((last - oldest).toInt.max(0) + 1 + gap))
   }
 
   private def maintain() = {
@@ -57,22 +92,84 @@ final class RandomViews(seed: Long, kind: RandomViews.Kind, fault: RandomViews.F
     report
   }
 
-  private def spoil(change: Table => Table): Unit =
-    if (fault ne NoFault) catalog.commit((c, _) => (c.updated(change(c(own(kind.name)))), ()))
+  /** Drops old parts of the table, if no view needs them. */
+  private def drop(): Unit = {
+    maintain(): Unit
+    val before = first + rng.nextInt((last - first).toInt + 1)
+    if (factor > 0 && Try(v.dropParts(own("M"), time(before))).toOption.exists(_.nonEmpty))
+      oldest = oldest.max(before + 2)
+  }
+
+  /** A file of a view is lost, and computed again. */
+  private def repair(): Unit = if (oldest == first && factor > 0) {
+    maintain(): Unit
+    val folder = Paths.get(Folder, own(kind.name))
+    if (Files.exists(folder)) {
+      val walk = Files.walk(folder)
+      val files =
+        try walk.iterator.asScala.filter(_.toString.endsWith(".parquet")).toVector.sorted
+        finally walk.close()
+      if (files.nonEmpty) Files.delete(files(rng.nextInt(files.length)))
+    }
+    v.repair(): Unit
+  }
+
+  /** The table outside of the folder. With a factor of zero, the view fails. */
+  private def change(to: Int): Unit = if (kind.outside) {
+    val isNew = all.isEmpty
+    factor = to
+    PartWorld.spark.sql(s"SELECT $to AS f").createOrReplaceTempView(own("outside"))
+    if (!isNew) {
+      if (fault.told.isEmpty) v.maintain(changed = own("outside")): Unit
+      else {
+        val queries = new QueryRunner(PartWorld.spark, new Storage(PartWorld.spark, new Path(Folder)))
+        new OutsideTables(PartWorld.spark, catalog, queries).changed(own("outside"))
+        fault.told.foreach(spoil)
+        v.maintain(): Unit
+      }
+      spoil(fault.maintained)
+    }
+  }
+
+  private def spoil(change: Table => Table): Unit = if (fault ne NoFault)
+    catalog.commit((c, _) => (kinds.foldLeft(c)((d, k) => d.updated(change(d(own(k.name))))), ()))
 
   private def own(text: String) = Names.replaceAllIn(text, m => s"${m.matched}$number")
 
   private def time(part: Long) = new Timestamp(part * 60000)
 
   private def append(parts: Vector[Long]): Unit = {
+    val rows = made(parts)
+    last = last.max(parts.max)
+    val name = if (rng.nextBoolean()) None else Some(s"batch${all.length}")
+    v.append(own("M"), rows, batch = name)
+    if (name.isDefined || fault.again(parts)) v.append(own("M"), rows, batch = name.filterNot(_ => fault.again(parts)))
+    spoil(fault.appended)
+  }
+
+  /** A micro-batch, which Spark sometimes runs again. */
+  private def sink(parts: Vector[Long]): Unit = {
+    val rows = made(parts)
+    val delay = rng.nextInt(3)
+    seen = seen.max(rows.collect().map(_.getTimestamp(0).getTime).max)
+    last = last.max(Math.floorDiv(seen - delay * 60000, 60000L) - 1)
+    val context = PartWorld.spark.sparkContext
+    context.setLocalProperty(TableSink.QueryId, s"query$number")
+    try (0 to rng.nextInt(2)).foreach(_ => v.sink(own("M"), s"$delay minutes")(rows, batch))
+    finally context.setLocalProperty(TableSink.QueryId, null)
+    batch += 1
+    spoil(fault.appended)
+  }
+
+  private def made(parts: Vector[Long]) = {
     val rows = parts.map { p =>
       Event(p, Seq("a", "b", null)(rng.nextInt(3)), if (rng.nextInt(6) == 0) None else Some(rng.nextInt(100) - 50))
     }
     all ++= rows
-    last = last.max(parts.max)
-    val frame = rows.map(e => Row(new Timestamp(e.part * 60000 + rng.nextInt(60000)), e.g, e.v.map(Int.box).orNull))
-    (0 to fault.again(parts)).foreach(_ => v.append(own("M"), PartWorld.frame(frame, Schema)))
-    spoil(fault.appended)
+    PartWorld.frame(
+      rows.map(e => Row(new Timestamp(e.part * 60000 + rng.nextInt(60000)), e.g, e.v.map(Int.box).orNull)),
+      Schema
+    )
   }
 
   private def contents(name: String): Map[Long, Seq[String]] = {
@@ -85,7 +182,7 @@ final class RandomViews(seed: Long, kind: RandomViews.Kind, fault: RandomViews.F
 object RandomViews {
   private val Schema = StructType.fromDDL("t TIMESTAMP, g STRING, v INT")
   private val Numbers = new AtomicInteger
-  private val Names = """\b(M|Sums|Total|Count|Since|Recent|Longer|Prefix|Extreme)\b""".r
+  private val Names = """\b(M|Sums|Total|Count|Since|Recent|Longer|Prefix|Extreme|Priced|outside)\b""".r
   private lazy val Folder = TestFolders.make("random")
   private lazy val catalog = new CatalogFiles(new Path(Folder), PartWorld.spark.sparkContext.hadoopConfiguration)
   private lazy val shared = Views.open(PartWorld.spark, Folder)
@@ -93,34 +190,54 @@ object RandomViews {
 
   /** An error that is planted in the work of the maintainer.
     *
+    * @param sums
+    *   stands for the kind with sums
     * @param again
-    *   how often rows for these parts are appended once more
+    *   whether rows for these parts are appended once more
     * @param appended
     *   what it does to the view after rows were appended
     * @param maintained
     *   what it does to the view after it was maintained
+    * @param told
+    *   what it does to the view after the change of a table outside was told
     */
   final case class Fault(
-      again: Vector[Long] => Int = _ => 0,
+      sums: Kind = Sums,
+      again: Vector[Long] => Boolean = _ => false,
       appended: Table => Table = identity,
-      maintained: Table => Table = identity
+      maintained: Table => Table = identity,
+      told: Option[Table => Table] = None
   )
 
-  val NoFault: Fault = Fault()
+  lazy val NoFault: Fault = Fault()
 
   /** A part of ten is skipped: it is there, without rows. */
-  val Skipped: Fault = Fault(maintained =
+  lazy val Skipped: Fault = Fault(maintained =
     t => t.copy(parts = t.parts.map(p => if (p.index % 10 == 7) p.copy(folders = Vector.empty, rows = 0) else p))
   )
 
   /** Late rows for a part of ten are ignored. */
-  val Ignored: Fault =
+  lazy val Ignored: Fault =
     Fault(appended = t => t.copy(parts = t.parts.map(p => p.copy(stale = p.stale.filterNot(_.index % 10 == 7)))))
 
-  /** Rows for a part of ten are appended twice. */
-  val Doubled: Fault = Fault(again = parts => if (parts.exists(_ % 10 == 7)) 1 else 0)
+  /** A change outside is not heeded in a part of ten. */
+  lazy val Unheeded: Fault = Fault(told =
+    Some(t => t.copy(parts = t.parts.map(p => if (p.index % 10 == 7) p.copy(reasons = Vector.empty) else p)))
+  )
 
-  final case class Event(part: Long, g: String, v: Option[Int])
+  /** Rows for a part of ten are appended twice. */
+  lazy val Doubled: Fault = Fault(again = _.exists(_ % 10 == 7))
+
+  /** A sum of one part of fifty is wrong by one. */
+  lazy val WrongSum: Fault = Fault(sums = {
+    val wrong = "sum(v) + CASE WHEN max(unix_timestamp(PART_TIMESTAMP)) div 60 % 50 = 7 THEN 1 ELSE 0 END"
+    Sums.copy(statement = same("Sums", j => part(s"M[$j]", wrong)))
+  })
+
+  /** @param factor
+    *   of the table outside of the folder
+    */
+  final case class Event(part: Long, g: String, v: Option[Int], factor: Int = 1)
 
   /** A view, and its rows by the minute in which their part begins.
     *
@@ -128,13 +245,16 @@ object RandomViews {
     *   for the events, the first part and the last: the parts of the view, each with the events that it is about
     * @param isGrouped
     *   whether there is a row for each group, or one for each part
+    * @param outside
+    *   whether it reads the table outside of the folder
     */
   final case class Kind(
       name: String,
       statement: String,
       row: (String, Seq[Event]) => String,
       of: (Seq[Event], Long, Long) => Map[Long, Seq[Event]],
-      isGrouped: Boolean = true
+      isGrouped: Boolean = true,
+      outside: Boolean = false
   ) {
     def right(all: Seq[Event], first: Long, last: Long): Map[Long, Seq[String]] =
       of(all, first, last).map { case (part, events) =>
@@ -162,12 +282,6 @@ object RandomViews {
   private def part(source: String, of: String = "sum(v)") = s"SELECT g, $of AS s, count(*) AS n FROM $source GROUP BY g"
 
   val Sums: Kind = Kind("Sums", same("Sums", j => part(s"M[$j]")), summed, window(0, 1))
-
-  /** A sum of one part of fifty is wrong by one. */
-  val WrongSum: Kind = {
-    val wrong = "sum(v) + CASE WHEN max(unix_timestamp(PART_TIMESTAMP)) div 60 % 50 = 7 THEN 1 ELSE 0 END"
-    Sums.copy(statement = same("Sums", j => part(s"M[$j]", wrong)))
-  }
 
   private val running = Kind(
     "Total",
@@ -237,5 +351,16 @@ object RandomViews {
     2
   )
 
-  val Kinds: Vector[Kind] = Vector(Sums, running, counted, since, merged, longer, prefix, extreme)
+  private val priced = Kind(
+    "Priced",
+    same(
+      "Priced",
+      j => s"SELECT g, sum(v * if(f > 0, f, raise_error('none'))) AS s, count(*) AS n FROM M[$j] CROSS JOIN outside GROUP BY g"
+    ),
+    (g, of) => summed(g, of.map(e => e.copy(v = e.v.map(_ * e.factor)))),
+    window(0, 1),
+    outside = true
+  )
+
+  val Kinds: Vector[Kind] = Vector(Sums, running, counted, since, merged, longer, prefix, extreme, priced)
 }

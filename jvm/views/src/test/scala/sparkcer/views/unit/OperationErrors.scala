@@ -134,6 +134,9 @@ final class OperationErrors(spark: SparkSession) {
       "LENGTH",
       "The length of the parts of T is '1 month', which is not a whole number of seconds. Write for example '1 minute' or '60'."
     )(v.createTable("T", Schema, "t", "1 month")),
+    catalog("NOTHING_LOST", "No rows of H were lost. repair() without a name looks for lost files.")(
+      v.repair(restored = "h")
+    ),
     catalog("NOT_A_TIME", "'soon' is not a time. Write for example '2015-01-01 00:00'.")(v.timestamp("soon")),
     catalog("NOT_A_VIEW", "'H' is a table and not a view. drop() drops a table.")(v.sql("DROP VIEW H")),
     catalog(
@@ -274,6 +277,15 @@ final class OperationErrors(spark: SparkSession) {
     storage("WRITE", s"The catalog of views in crash:$folder/_catalog cannot be written: crash")(
       CrashFileSystem.after(0)(crashing.createTable("O", Schema, "t", "60"))
     ),
+    storage(
+      "FILES",
+      "Files of M cannot be read or written: crash. If files are lost or damaged, run repair()."
+    ) {
+      val w = Views.open(spark, s"crash://${Network.folder()}")
+      w.createTable("M", Schema, "t", "60")
+      w.append("M", rows(spark, (0, "s", 20), (1, "s", 20)))
+      CrashFileSystem.after(1)(w.rollUp("M", minute(2), "2 minutes"))
+    },
     storage("ROWS", "The rows for M cannot be written: crash. Nothing was appended.")(
       CrashFileSystem.after(3)(crashing.append("M", rows(spark, (0, "s", 20))))
     ),

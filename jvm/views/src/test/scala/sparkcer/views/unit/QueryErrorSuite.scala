@@ -3,7 +3,7 @@ package sparkcer.views.unit
 import org.apache.spark.sql.cerbridge.CerException
 
 import sparkcer.internal.testkit.SparkSuite
-import sparkcer.views.testkit.Network
+import sparkcer.views.testkit.{CrashFileSystem, Network}
 
 /** Errors that Spark finds in the queries of views: the message has the view, and the place or the part. */
 final class QueryErrorSuite extends SparkSuite {
@@ -75,4 +75,66 @@ final class QueryErrorSuite extends SparkSuite {
     assertEquals(w.read("Bad").count(), 1L)
     assertEquals(w.read("Helper").count(), 2L)
   }
+
+  test("a part whose jobs are cancelled has not failed") {
+    val v = open(spark)
+    spark.udf.register("sleeps", (x: String) => { QueryErrorSuite.sleeps = true; Thread.sleep(60000); x })
+    v.sql(view("Slow", "SELECT sleeps(src) AS src FROM M[i]", "SELECT src FROM M[j]"))
+    v.append("M", rows(spark, (0, "s", 20)))
+    val group = "stopped-stream"
+    val found = new java.util.concurrent.LinkedBlockingQueue[scala.util.Try[Any]]
+    val thread = new Thread(() => {
+      spark.sparkContext.setJobGroup(group, "a stream", interruptOnCancel = true)
+      found.put(scala.util.Try(v.maintain().collect().toSeq))
+    })
+    thread.start()
+    while (!QueryErrorSuite.sleeps) Thread.sleep(20)
+    spark.sparkContext.cancelJobGroup(group)
+    val outcome = found.take()
+    assert(outcome.isFailure, outcome)
+    assertEquals(v.parts("Slow").count(), 0L)
+  }
+
+  test("a part that cannot be written, or whose files are lost: the report says it in our words") {
+    CrashFileSystem.register(spark.sparkContext.hadoopConfiguration)
+    val folder = Network.folder()
+    val v = sparkcer.views.Views.open(spark, s"crash://$folder")
+    v.createTable("M", Schema, "t", "60")
+    v.sql(Helper)
+    v.append("M", rows(spark, (0, "s", 20)))
+    val file = java.nio.file.Files.walk(java.nio.file.Paths.get(folder, "M")).filter(_.toString.endsWith(".parquet")).findFirst.get
+    val bytes = java.nio.file.Files.readAllBytes(file)
+    java.nio.file.Files.delete(file)
+    val lost = v.maintain().head().getAs[String]("error")
+    assert(lost.startsWith(s"[CER_VIEW_STORAGE] Files of Helper and its sources cannot be read or written: File crash:"), lost)
+    assert(lost.endsWith("If files are lost or damaged, run repair()."), lost)
+    java.nio.file.Files.write(file, bytes)
+    CrashFileSystem.full = true
+    val full =
+      try v.maintain().head().getAs[String]("error")
+      finally CrashFileSystem.full = false
+    assertEquals(
+      full,
+      "[CER_VIEW_STORAGE] Files of Helper and its sources cannot be read or written: No space left on device. If files are lost or damaged, run repair()."
+    )
+    assertEquals(told(v.maintain()), Seq("Helper[0] initialized"))
+  }
+
+  test("an error with other numbers in it is not committed again") {
+    val folder = Network.folder()
+    val v = sparkcer.views.Views.open(spark, folder)
+    v.createTable("M", Schema, "t", "60")
+    v.sql(view("R", "SELECT CAST(raise_error(concat('task ', uuid())) AS STRING) AS x FROM M[i]", "SELECT src FROM M[j]"))
+    v.append("M", rows(spark, (0, "s", 20)))
+    def error() = v.maintain().head().getAs[String]("error")
+    def version() = new java.io.File(folder, "_catalog").list().count(_.endsWith(".json"))
+    val first = error()
+    val before = version()
+    assertNotEquals(error(), first)
+    assertEquals(version(), before)
+  }
+}
+
+object QueryErrorSuite {
+  @volatile private var sleeps = false
 }

@@ -1,11 +1,17 @@
 package sparkcer.views.unit
 
 import java.nio.file.{Files, Path, Paths}
+import java.util.concurrent.CountDownLatch
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.hadoop.fs.{Path => Folder}
+
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.views.Views
+import sparkcer.views.catalog.CatalogFiles
+import sparkcer.views.maintain.{OutsideTables, QueryRunner}
+import sparkcer.views.store.Storage
 import sparkcer.views.testkit.Network
 
 /** Files that are lost: what can be computed again is, and what cannot is reported. Tables without parts that change.
@@ -113,5 +119,91 @@ final class RepairSuite extends SparkSuite {
       )
     )
     assertEquals(cities(), Seq("Bonn", "Bonn", "Bonn"))
+  }
+
+  test("a part that was in flight when the change of a table outside was told is computed again") {
+    val folder = Network.folder()
+    val v = Views.open(spark, folder)
+    v.createTable("M", Schema, "t", "60")
+    def dimension(city: String) = spark.sql(s"SELECT 's' AS src, '$city' AS city").createOrReplaceTempView("dim2")
+    dimension("Ulm")
+    spark.udf.register("waits", (x: String) => { RepairSuite.await(); x })
+    val query = "SELECT waits(src) AS src, city FROM M[%s] JOIN dim2 USING (src)"
+    v.sql(
+      s"CREATE VIEW C AS INITIALIZE C[i] AS ${query.format("i")} UPDATE C[j] AS ${query.format("j")} PARTITION LENGTH 60"
+    )
+    val root = new Folder(folder)
+    val storage = new Storage(spark, root)
+    val outside = new OutsideTables(
+      spark,
+      new CatalogFiles(root, spark.sparkContext.hadoopConfiguration),
+      new QueryRunner(spark, storage)
+    )
+    // While a part is computed from the old rows, another process changes them and tells it: first of a new part, then
+    // of one that is recomputed.
+    Seq("Bonn" -> Seq("[Bonn]"), "Graz" -> Seq("[Graz]", "[Graz]")).foreach { case (city, right) =>
+      v.append("M", rows(spark, (0, "s", 20)))
+      val gate = new RepairSuite.Gate
+      RepairSuite.gate = Some(gate)
+      val running = new Thread(() => v.maintain(): Unit)
+      running.start()
+      gate.entered.await()
+      dimension(city)
+      outside.changed("dim2")
+      gate.open.countDown()
+      running.join()
+      v.maintain()
+      assertEquals(texts(v.read("C").select("city")), right)
+    }
+  }
+
+  test("rows are lost and then appended again: parts that lacked them say so, and are computed again when this is told") {
+    val folder = Network.folder()
+    val v = filled(folder)
+    Files.delete(parquet(folder, "M")(5))
+    assertEquals(told(v), Seq("M[5] lost because 2 rows were lost with their files"))
+    def states(name: String) =
+      v.parts(name).collect().toSeq.map(r => (r.getLong(0) - Begin, r.getString(2), r.getAs[String]("error"))).filter(_._2 != "complete")
+    assertEquals(states("Helper"), Nil)
+    v.sql(
+      "CREATE VIEW Two AS INITIALIZE Two[i] AS SELECT src, sum(loss) AS s FROM M[i-1..i] GROUP BY src " +
+        "UPDATE Two[j] AS SELECT src, sum(loss) AS s FROM M[j-1..j] GROUP BY src PARTITION LENGTH 60"
+    )
+    v.append("M", rows(spark, (6, "s", 20), (7, "s", 20)))
+    v.maintain()
+    val lacking = s"computed without the lost rows of M[${Begin + 5}]"
+    assertEquals(states("Two"), Seq((5L, "incomplete", lacking), (6L, "incomplete", lacking)))
+    assert(v.explain().contains(s"  incomplete: ${Begin + 5}..${Begin + 6}; $lacking"), v.explain())
+    assertEquals(states("Helper"), Nil) // from M[6] and Helper[5], which was computed before
+    // Late rows do not make it less than it is.
+    v.append("M", rows(spark, (6, "x", 1)))
+    assertEquals(
+      Network.told(v.maintain()).filter(_.startsWith("Two")),
+      Seq("Two[6] recomputed", "Two[7] recomputed")
+    )
+    assertEquals(states("Two").map(_._1), Seq(5L, 6L))
+    v.append("M", rows(spark, (5, "s", 20), (5, "x", 30)))
+    assertEquals(Network.told(v.maintain()), Seq("Helper[5] frozen", "Two[5] recomputed", "Two[6] recomputed"))
+    val report = Network.told(v.repair(restored = "m"))
+    assert(report.contains("Helper[5] unchanged"), report)
+    assertEquals(states("M") ++ states("Helper") ++ states("Two"), Nil)
+    assert(!v.explain().contains("lost"), v.explain())
+    assertEquals(texts(v.read("Two", Begin + 5).select("s")), Seq("[40]", "[60]"))
+  }
+}
+
+object RepairSuite {
+
+  /** Holds a query in the middle, once. */
+  private final class Gate {
+    val entered = new CountDownLatch(1)
+    val open = new CountDownLatch(1)
+  }
+  @volatile private var gate = Option.empty[Gate]
+
+  private def await(): Unit = gate.foreach { g =>
+    gate = None
+    g.entered.countDown()
+    g.open.await()
   }
 }

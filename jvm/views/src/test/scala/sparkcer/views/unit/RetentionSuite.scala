@@ -72,6 +72,21 @@ final class RetentionSuite extends SparkSuite {
     } finally spark.sparkContext.setLocalProperty(TableSink.QueryId, null)
   }
 
+  test("open parts with a gap are dropped: the views that wait for the gap start again") {
+    spark.sparkContext.setLocalProperty(TableSink.QueryId, "gap")
+    try {
+      val v = open(spark)
+      v.sql(Helper)
+      v.sink("M", "2 minutes")(rows(spark, Seq(0L, 1L, 2L, 4L, 5L).map(m => (m, "s", 20)): _*), 0)
+      assertEquals(v.parts("M").collect().toSeq.map(r => r.getLong(0) - Begin -> r.getString(2)).last, 5L -> "open")
+      v.sink("M", "2 minutes")(rows(spark, (5, "x", 20)), 1)
+      v.dropParts("M", minute(5), cascade = true)
+      v.sink("M")(rows(spark, (6, "s", 20), (7, "s", 20)), 2)
+      assertEquals(told(v.maintain()), Nil)
+      assertEquals(v.parts("Helper").collect().toSeq.map(_.getLong(0) - Begin), Seq(5L, 6L))
+    } finally spark.sparkContext.setLocalProperty(TableSink.QueryId, null)
+  }
+
   test("late data where a source was dropped: the part stays, and is reported") {
     val v = filled()
     v.dropParts("Helper", minute(5))

@@ -3,9 +3,11 @@ package sparkcer.views.unit
 import java.sql.Timestamp
 
 import org.apache.spark.sql.{Encoders, SQLContext}
+import org.apache.spark.sql.functions.sum
 import org.apache.spark.sql.streaming.Trigger
 
 import sparkcer.internal.testkit.{Memory, SparkSuite}
+import sparkcer.views.Views
 import sparkcer.views.maintain.TableSink
 import sparkcer.views.testkit.{Network, TestFolders}
 
@@ -95,6 +97,22 @@ final class SinkSuite extends SparkSuite {
     // A table of the future says so.
     v.sink("M", ahead = Some("90 days"))(rows(spark, (now + 60 * day, "s", 20)), 3)
     assertEquals(v.parts("M").where("state = 'aside'").count(), 2L)
+  })
+
+  test("a row with a clock far behind is put aside, and a table that was idle for long goes on")(asQuery("q") {
+    val v = Views.open(spark, Network.folder())
+    v.createTable("M", Schema, time = "t", length = "1 second")
+    def seconds(n: Long*) = rows(spark, n.map(s => (s, "s", 20)): _*)
+    def states() = v.parts("M").groupBy("state").agg(sum("rows")).collect().map(r => r.getString(0) -> r.getLong(1)).toMap
+    // The first micro-batch: the newest row counts. Then the first part does.
+    v.sink("M")(seconds(-Begin, 0), 0)
+    v.sink("M")(seconds(1, -Begin + 1, -1000), 1)
+    assertEquals(states(), Map("aside" -> 2L, "open" -> 1L, "complete" -> 2L))
+    v.sink("M")(seconds(3000), 2)
+    assertEquals(states(), Map("aside" -> 2L, "open" -> 1L, "complete" -> 3L))
+    assertEquals(v.aside("M").count(), 2L)
+    assertEquals(v.append("M", seconds(3001)), 0L)
+    assertEquals(v.parts("M").where("state = 'complete'").count(), 240061L)
   })
 
   test("a running stream, stopped and started again") {

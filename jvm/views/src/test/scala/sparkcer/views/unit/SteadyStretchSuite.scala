@@ -118,4 +118,33 @@ final class SteadyStretchSuite extends SparkSuite {
     assertEquals(texts(v.read("Ages").select("age")), (0 to 5).map(n => s"[$n]"))
     assertEquals(v.read("Any").select("r").distinct().count(), 6L)
   }
+
+  test("sliding windows with groups: steps only while the window leaves the last rows behind, however long the gap is") {
+    val window = 4
+    def steps(gap: Int): Map[String, Int] = {
+      val v = open(spark)
+      Seq("Sum" -> "sum(loss)", "Top" -> "max(loss)", "Mean" -> "avg(CAST(loss AS DOUBLE))").foreach { case (name, of) =>
+        v.sql(s"CREATE VIEW $name AS SELECT src, $of AS x FROM M [WINDOW $window minutes] GROUP BY src", backfill = true)
+      }
+      v.append("M", rows(spark, (0L to 9L).map(m => (m, "s", 20)): _*))
+      v.maintain()
+      v.append("M", rows(spark, (10L + gap, "s", 20)))
+      val report = v.maintain().collect().toSeq
+      assertEquals(report.map(_.getAs[Long]("parts")).sum, 6L * (gap + 1))
+      assertEquals(texts(v.read("Sum", Begin + 9 + 3).select("x")), Seq("[20]"))
+      assertEquals(v.read("Sum", Begin + 9 + 4).count(), 0L)
+      report.groupMapReduce(_.getString(0))(_ => 1)(_ + _)
+    }
+    // The first part that is empty for each view, the stretch after it, and the part with the new row.
+    val expected = Map(
+      "Sum_helper" -> (window - 1 + 3),
+      "Sum" -> (2 * window - 1 + 3),
+      "Top_helper" -> (window - 1 + 3),
+      "Top" -> (window - 1 + 3),
+      "Mean_helper" -> 3,
+      "Mean" -> (window - 1 + 3)
+    )
+    assertEquals(steps(30), expected)
+    assertEquals(steps(3000), expected)
+  }
 }
