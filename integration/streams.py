@@ -60,7 +60,17 @@ class Job:
         (folder / "running").unlink(missing_ok=True)
         self.before = self.commits()
         self.log = (folder / "log").open("a")
-        more = {"PYTHONPATH": str(ROOT / "python"), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+        # Temporary files, which a job that is killed cannot delete.
+        temporary = folder / "tmp"
+        temporary.mkdir(exist_ok=True)
+        more = {
+            "PYTHONPATH": str(ROOT / "python"),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": sys.executable,
+            "TMPDIR": str(temporary),
+            "SPARK_LOCAL_DIRS": str(temporary),
+            "SPARK_SUBMIT_OPTS": f"-Djava.io.tmpdir={temporary}",
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-m", module, str(folder), *arguments],
             cwd=ROOT,

@@ -97,8 +97,9 @@ class Views:
     ) -> Callable[[DataFrame, int], None]:
         """Returns a function for ``foreachBatch`` of a stream. It appends the rows to a table, and maintains the views
         after each micro-batch. A part is complete, and the views see it, when the largest time of the stream is past
-        the end of the part by ``delay``. Rows that arrive after that are late data. Rows for dropped parts and rows
-        that are too far ahead, as in :meth:`append`, are put aside. A view that fails does not stop the stream.
+        the end of the part by ``delay``. Rows that arrive after that are late data. Rows for dropped parts, rows that
+        are too far ahead, as in :meth:`append`, and rows that are too far behind are put aside. A view that fails does
+        not stop the stream.
 
         >>> stream.writeStream.foreachBatch(v.sink("M", delay="30 seconds")).option("checkpointLocation", path).start()
         """
@@ -110,7 +111,8 @@ class Views:
         return take
 
     def aside(self, table: str) -> DataFrame:
-        """Returns the rows that were put aside: those of a stream for dropped parts, and those too far ahead."""
+        """Returns the rows that were put aside: those of a stream for dropped parts or too far behind, and those too
+        far ahead."""
         return self._frame(self._views.aside(table))
 
     def parts(self, name: str) -> DataFrame:

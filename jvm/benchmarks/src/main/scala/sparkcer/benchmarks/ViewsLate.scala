@@ -7,9 +7,9 @@ import org.apache.spark.sql.functions.expr
 
 import sparkcer.views.Views
 
-/** What a late row costs in a window of sums, by the number of parts that came after it. With prefix sums, each of these
-  * parts of the helper view has the row in its sums, and is recomputed. With sums of panes, only the windows that have
-  * the row are. The parts are small, so that the time is that of the steps.
+/** What a late row costs in a window of sums, by the number of parts that came after it. With prefix sums, each of
+  * these parts of the helper view has the row in its sums, and is recomputed. With sums of panes, only the windows that
+  * have the row are. The parts are small, so that the time is that of the steps.
   *
   * A third view reads one part more than the one over prefix sums. This is what a view would have to read if the sums
   * began anew every n parts: those before its window, those at its end, and those at the last beginning in between.

@@ -198,8 +198,9 @@ final class Views private (spark: SparkSession, root: Path) {
 
   /** A function for `foreachBatch` of a stream. It appends the rows to a table and maintains the views. A part is
     * complete, and the views see it, when the largest time of the stream is past the end of the part by `delay`. Rows
-    * that arrive later are late data, as in [[append]]. Rows for dropped parts and rows that are further ahead than
-    * `ahead` are kept aside, see [[aside]]. A view that fails does not stop the stream, see [[maintain]].
+    * that arrive later are late data, as in [[append]]. Rows for dropped parts, rows that are further ahead than
+    * `ahead` and rows that are too far behind are kept aside, see [[aside]]. A view that fails does not stop the
+    * stream, see [[maintain]].
     */
   def sink(table: String, delay: String = "0 seconds", ahead: Option[String] = None): TableSink = {
     val micros = Durations
@@ -210,8 +211,8 @@ final class Views private (spark: SparkSession, root: Path) {
     new TableSink(files, storage, appender, table, micros, new FarAhead(ahead), () => maintained(): Unit)
   }
 
-  /** The rows that were put aside: those of a stream that arrived for parts that had been dropped, and those that were
-    * too far ahead.
+  /** The rows that were put aside: those of a stream that arrived for parts that had been dropped or that were too far
+    * behind, and those that were too far ahead.
     */
   def aside(table: String): DataFrame = {
     val t = files.load()(table)
@@ -275,7 +276,8 @@ final class Views private (spark: SparkSession, root: Path) {
       .ofPart(length)
       .filter(_ % own == 0)
       .getOrElse(wrong("ROLL_UP_LENGTH", "table" -> name, "own" -> Durations.words(own), "length" -> length))
-    FileErrors.inWords(files.load()(name).name)(new RollUp(files, storage).run(name, partAt(name, before), seconds / own))
+    FileErrors
+      .inWords(files.load()(name).name)(new RollUp(files, storage).run(name, partAt(name, before), seconds / own))
   }
 
   /** Drops a table or a view. It is an error if views are computed from it.

@@ -8,8 +8,8 @@ import org.apache.spark.sql.functions.col
 import sparkcer.views.catalog.{CatalogFiles, Part}
 import sparkcer.views.store.{PartColumns, Storage}
 
-/** Parts of a view that were not computed by the maintainer, which would take minutes for ten thousand of them. They are
-  * stored as it stores them: each in a folder of its own.
+/** Parts of a view that were not computed by the maintainer, which would take minutes for ten thousand of them. They
+  * are stored as it stores them: each in a folder of its own.
   */
 object FilledView {
 
@@ -25,7 +25,8 @@ object FilledView {
     val staged = new Storage(spark, root).writeParts(view, rows, col(Number)).map { case (n, w) => n.get -> w }
     files.commit { (c, version) =>
       val table = c(view)
-      val parts = staged.toVector.sortBy(_._1).map { case (n, (f, count)) => Part(n, Vector(f.path), count, version, 0) }
+      val parts =
+        staged.toVector.sortBy(_._1).map { case (n, (f, count)) => Part(n, Vector(f.path), count, version, 0) }
       require(parts.head.index == table.next.get && parts.last.index - parts.head.index + 1 == parts.length)
       (c.updated(table.copy(parts = parts, folders = staged.values.map(_._1).toVector)), ())
     }

@@ -280,6 +280,6 @@ private object CatalogFiles {
   private val Name = """^(\d+)\.json$""".r
   private val CheckpointName = """^checkpoint-(\d+)\.json$""".r
 
-  /** A checkpoint of 30,000 parts takes a tenth of a second: with a hundred versions, a millisecond for each. */
+  /** The cost of a checkpoint grows with the catalog, and is shared by so many versions. */
   private val CheckpointEvery = 100
 }

@@ -48,7 +48,8 @@ private[views] object Overview {
         s"  open: ${span(t, p.index, t.open.last.index)}, ${rows(t.open)}; a stream still writes them, and views do not see them"
       ),
       lost(t),
-      if (t.aside.isEmpty) None else Some(s"  kept aside: ${rows(t.aside)} for dropped parts or too far ahead")
+      if (t.aside.isEmpty) None
+      else Some(s"  kept aside: ${rows(t.aside)} for dropped parts or too far ahead or behind")
     )
     lines.flatten.mkString("\n")
   }

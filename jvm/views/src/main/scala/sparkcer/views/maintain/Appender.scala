@@ -43,7 +43,8 @@ private[views] final class Appender(files: CatalogFiles, storage: Storage) {
             (AppendedRows(now.updated(noted), noted, kept, sealUntil, version), false)
           }
         }
-        if (repeated) discard(staged) else far.warn(table, ahead, s"after the part of ${PartTime.words(limit, table.length)}")
+        if (repeated) discard(staged)
+        else far.warn(table, ahead, s"after the part of ${PartTime.words(limit, table.length)}")
         if (repeated) 0L else ahead.values.map(_._2).sum
       }
     }

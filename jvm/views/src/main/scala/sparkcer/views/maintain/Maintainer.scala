@@ -111,8 +111,8 @@ private[views] final class Maintainer(
     }
   }
 
-  /** Notes that a part failed, unless that is known already. Errors that differ only in numbers, such as those of a task
-    * or a file, are the same: a stream would commit each of them.
+  /** Notes that a part failed, unless that is known already. Errors that differ only in numbers, such as those of a
+    * task or a file, are the same: a stream would commit each of them.
     */
   private def note(view: Table, index: Long, error: String): Unit = files.commit { (now, _) =>
     now.find(view.name).filter(_.id == view.id) match {

@@ -15,9 +15,9 @@ private[views] object OwnJoins {
   def multiply(plan: LogicalPlan, view: String): Boolean = {
     val common = plan.collect { case w: WithCTE => w.cteDefs.map(d => d.id -> (d: LogicalPlan)) }.flatten.toMap
     def reads(p: LogicalPlan): Boolean = p.exists {
-      case a: SubqueryAlias   => a.alias.equalsIgnoreCase(view)
-      case r: CTERelationRef  => common.get(r.cteId).exists(reads)
-      case _                  => false
+      case a: SubqueryAlias  => a.alias.equalsIgnoreCase(view)
+      case r: CTERelationRef => common.get(r.cteId).exists(reads)
+      case _                 => false
     }
     def isOneRow(p: LogicalPlan): Boolean = p match {
       case Aggregate(Nil, _, _, _) => true
@@ -30,9 +30,9 @@ private[views] object OwnJoins {
 
     /** A tree of joins: what it joins, and by which conditions. */
     def tree(p: LogicalPlan): (Vector[LogicalPlan], Vector[Expression]) = p match {
-      case Filter(condition, child)               => { val (of, by) = tree(child); (of, by ++ conjuncts(condition)) }
+      case Filter(condition, child) => { val (of, by) = tree(child); (of, by ++ conjuncts(condition)) }
       case SubqueryAlias(_, child @ (_: Join | _: Filter)) => tree(child)
-      case j: Join                                =>
+      case j: Join                                         =>
         val ((a, byA), (b, byB)) = (tree(j.left), tree(j.right))
         (a ++ b, byA ++ byB ++ j.condition.toVector.flatMap(conjuncts))
       case leaf => (Vector(leaf), Vector.empty)

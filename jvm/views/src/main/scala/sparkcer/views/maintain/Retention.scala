@@ -61,7 +61,8 @@ private[views] final class Retention(files: CatalogFiles) {
     val dirty = Dependencies.dirty(catalog)
     val source = catalog(table)
     // Parts that are missing between open ones cannot come any more either.
-    val goes = PartRange(source.begin.getOrElse(Long.MinValue), gone(source, cut).lastOption.fold(Long.MinValue)(_.index))
+    val goes =
+      PartRange(source.begin.getOrElse(Long.MinValue), gone(source, cut).lastOption.fold(Long.MinValue)(_.index))
     def needs(view: Table, index: Long) = Dependencies.inputs(view, index).exists { case (name, range) =>
       name.equalsIgnoreCase(table) && range.first <= goes.last && goes.first <= range.last
     }

@@ -38,8 +38,8 @@ private[views] object SteadyStretch {
     before.rows > 0 && view.query(index).references.exists(_.to(view.name)) &&
       last(catalog, view, index, rows(before)) > index
 
-  /** The rows that a reference of a part stands for: two parts read the same rows if these are the same. None if
-    * that cannot be told, or if a part is missing or will be computed again.
+  /** The rows that a reference of a part stands for: two parts read the same rows if these are the same. None if that
+    * cannot be told, or if a part is missing or will be computed again.
     */
   private def rows(
       catalog: Catalog,

@@ -9,9 +9,9 @@ import sparkcer.views.store.{PartColumns, Storage}
 
 /** Appends the micro-batches of a stream to a table, and maintains the views after each. A part is complete when the
   * largest time seen is past the end of the part by `delay`. Until then its rows are stored, but views do not see them.
-  * Rows for parts that were dropped are kept aside, and so are rows that are too far ahead, see [[FarAhead]], or too far
-  * behind, see [[FarBehind]]. The number of the micro-batch is committed together with its rows, so a micro-batch that Spark runs again changes
-  * nothing.
+  * Rows for parts that were dropped are kept aside, and so are rows that are too far ahead, see [[FarAhead]], or too
+  * far behind, see [[FarBehind]]. The number of the micro-batch is committed together with its rows, so a micro-batch
+  * that Spark runs again changes nothing.
   *
   * @param delay
   *   in microseconds

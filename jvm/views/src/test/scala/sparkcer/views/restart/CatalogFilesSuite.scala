@@ -41,7 +41,8 @@ final class CatalogFilesSuite extends munit.FunSuite {
       Vector.fill(rng.nextInt(2))(PartName("T", rng.nextInt(9).toLong)),
       rng.nextBoolean(),
       Vector.fill(rng.nextInt(2))(text),
-      rng.nextInt(2).toLong
+      rng.nextInt(2).toLong,
+      Vector.fill(rng.nextInt(2))(PartName("T", rng.nextInt(9).toLong))
     )
     def table = Table(
       s"t$version",
@@ -49,7 +50,8 @@ final class CatalogFilesSuite extends munit.FunSuite {
       60,
       "{}",
       Some("t").filter(_ => rng.nextBoolean()),
-      Some("CREATE VIEW \"x\"").filter(_ => rng.nextBoolean())
+      Some("CREATE VIEW \"x\"").filter(_ => rng.nextBoolean()),
+      helper = rng.nextBoolean()
     )
     def changed(t: Table): Table = {
       val first = t.first.getOrElse(5L)
@@ -66,6 +68,7 @@ final class CatalogFilesSuite extends munit.FunSuite {
           t.copy(
             batches = t.batches.updated(text, version),
             failed = Vector(FailedPart(version, "it's \"broken\"\n", 3)),
+            told = t.told.updated(text, version),
             updates = None
           )
       }

@@ -17,10 +17,10 @@ import sparkcer.views.catalog.{CatalogFiles, Table}
 import sparkcer.views.maintain.{OutsideTables, QueryRunner, TableSink}
 import sparkcer.views.store.Storage
 
-/** A case: random steps on a table with a view, and often a second one. Rows arrive in appends and in micro-batches, new
-  * ones, late ones, and after gaps; the views are maintained, opened again, replaced, rolled up and repaired after files
-  * were lost; parts are dropped; a table outside of the folder changes, and makes a view fail. At the end, each view has
-  * to have the parts and the rows of its definition, computed from all rows at once.
+/** A case: random steps on a table with a view, and often a second one. Rows arrive in appends and in micro-batches,
+  * new ones, late ones, and after gaps; the views are maintained, opened again, replaced, rolled up and repaired after
+  * files were lost; parts are dropped; a table outside of the folder changes, and makes a view fail. At the end, each
+  * view has to have the parts and the rows of its definition, computed from all rows at once.
   *
   * @param fault
   *   a planted error, to show that such errors are found
@@ -71,7 +71,8 @@ final class RandomViews(seed: Long, kind: RandomViews.Kind, fault: RandomViews.F
       case 2 => drop()
       case 3 => repair()
       case 4 =>
-        if (oldest == first) kinds.foreach(k => v.sql(own(k.statement).replace("CREATE VIEW", "CREATE OR REPLACE VIEW")))
+        if (oldest == first)
+          kinds.foreach(k => v.sql(own(k.statement).replace("CREATE VIEW", "CREATE OR REPLACE VIEW")))
       case 5 | 6        => if (kind.outside && oldest == first) change(rng.nextInt(4)) else append(some())
       case n if n <= 10 => sink(some())
       case _            =>
@@ -355,7 +356,8 @@ object RandomViews {
     "Priced",
     same(
       "Priced",
-      j => s"SELECT g, sum(v * if(f > 0, f, raise_error('none'))) AS s, count(*) AS n FROM M[$j] CROSS JOIN outside GROUP BY g"
+      j =>
+        s"SELECT g, sum(v * if(f > 0, f, raise_error('none'))) AS s, count(*) AS n FROM M[$j] CROSS JOIN outside GROUP BY g"
     ),
     (g, of) => summed(g, of.map(e => e.copy(v = e.v.map(_ * e.factor)))),
     window(0, 1),

@@ -102,11 +102,18 @@ final class QueryErrorSuite extends SparkSuite {
     v.createTable("M", Schema, "t", "60")
     v.sql(Helper)
     v.append("M", rows(spark, (0, "s", 20)))
-    val file = java.nio.file.Files.walk(java.nio.file.Paths.get(folder, "M")).filter(_.toString.endsWith(".parquet")).findFirst.get
+    val file = java.nio.file.Files
+      .walk(java.nio.file.Paths.get(folder, "M"))
+      .filter(_.toString.endsWith(".parquet"))
+      .findFirst
+      .get
     val bytes = java.nio.file.Files.readAllBytes(file)
     java.nio.file.Files.delete(file)
     val lost = v.maintain().head().getAs[String]("error")
-    assert(lost.startsWith(s"[CER_VIEW_STORAGE] Files of Helper and its sources cannot be read or written: File crash:"), lost)
+    assert(
+      lost.startsWith(s"[CER_VIEW_STORAGE] Files of Helper and its sources cannot be read or written: File crash:"),
+      lost
+    )
     assert(lost.endsWith("If files are lost or damaged, run repair()."), lost)
     java.nio.file.Files.write(file, bytes)
     CrashFileSystem.full = true
@@ -124,7 +131,9 @@ final class QueryErrorSuite extends SparkSuite {
     val folder = Network.folder()
     val v = sparkcer.views.Views.open(spark, folder)
     v.createTable("M", Schema, "t", "60")
-    v.sql(view("R", "SELECT CAST(raise_error(concat('task ', uuid())) AS STRING) AS x FROM M[i]", "SELECT src FROM M[j]"))
+    v.sql(
+      view("R", "SELECT CAST(raise_error(concat('task ', uuid())) AS STRING) AS x FROM M[i]", "SELECT src FROM M[j]")
+    )
     v.append("M", rows(spark, (0, "s", 20)))
     def error() = v.maintain().head().getAs[String]("error")
     def version() = new java.io.File(folder, "_catalog").list().count(_.endsWith(".json"))

@@ -157,13 +157,19 @@ final class RepairSuite extends SparkSuite {
     }
   }
 
-  test("rows are lost and then appended again: parts that lacked them say so, and are computed again when this is told") {
+  test(
+    "rows are lost and then appended again: parts that lacked them say so, and are computed again when this is told"
+  ) {
     val folder = Network.folder()
     val v = filled(folder)
     Files.delete(parquet(folder, "M")(5))
     assertEquals(told(v), Seq("M[5] lost because 2 rows were lost with their files"))
     def states(name: String) =
-      v.parts(name).collect().toSeq.map(r => (r.getLong(0) - Begin, r.getString(2), r.getAs[String]("error"))).filter(_._2 != "complete")
+      v.parts(name)
+        .collect()
+        .toSeq
+        .map(r => (r.getLong(0) - Begin, r.getString(2), r.getAs[String]("error")))
+        .filter(_._2 != "complete")
     assertEquals(states("Helper"), Nil)
     v.sql(
       "CREATE VIEW Two AS INITIALIZE Two[i] AS SELECT src, sum(loss) AS s FROM M[i-1..i] GROUP BY src " +

@@ -103,7 +103,8 @@ final class SinkSuite extends SparkSuite {
     val v = Views.open(spark, Network.folder())
     v.createTable("M", Schema, time = "t", length = "1 second")
     def seconds(n: Long*) = rows(spark, n.map(s => (s, "s", 20)): _*)
-    def states() = v.parts("M").groupBy("state").agg(sum("rows")).collect().map(r => r.getString(0) -> r.getLong(1)).toMap
+    def states() =
+      v.parts("M").groupBy("state").agg(sum("rows")).collect().map(r => r.getString(0) -> r.getLong(1)).toMap
     // The first micro-batch: the newest row counts. Then the first part does.
     v.sink("M")(seconds(-Begin, 0), 0)
     v.sink("M")(seconds(1, -Begin + 1, -1000), 1)
@@ -120,7 +121,7 @@ final class SinkSuite extends SparkSuite {
     val memory = Memory.MemoryStream[(Timestamp, String, Int)](Encoders.product[(Timestamp, String, Int)], context)
     val checkpoint = TestFolders.make("checkpoint")
     val v = open(spark)
-    v.sql(s"$Helper; $View2")
+    v.sql(s"$Helper; $View2; ${Broken.replace("100 div loss", "100 div (loss - 20)")}")
     def run(): Unit = memory
       .toDF()
       .selectExpr("_1 AS t", "_2 AS src", "'d' AS dest", "_3 AS loss")
@@ -136,5 +137,10 @@ final class SinkSuite extends SparkSuite {
     }
     assertEquals(v.parts("M").where("state = 'complete'").count(), 7L)
     assertEquals(texts(v.read("View2").select("ct")), Seq("[4]", "[5]", "[6]", "[7]"))
+    // A view whose first part failed has not stopped it.
+    assertEquals(
+      v.parts("Broken").collect().toSeq.map(r => r.getLong(0) - Begin -> r.getString(2)),
+      Seq(0L -> "failed")
+    )
   }
 }

@@ -119,12 +119,18 @@ final class SteadyStretchSuite extends SparkSuite {
     assertEquals(v.read("Any").select("r").distinct().count(), 6L)
   }
 
-  test("sliding windows with groups: steps only while the window leaves the last rows behind, however long the gap is") {
+  test(
+    "sliding windows with groups: steps only while the window leaves the last rows behind, however long the gap is"
+  ) {
     val window = 4
     def steps(gap: Int): Map[String, Int] = {
       val v = open(spark)
-      Seq("Sum" -> "sum(loss)", "Top" -> "max(loss)", "Mean" -> "avg(CAST(loss AS DOUBLE))").foreach { case (name, of) =>
-        v.sql(s"CREATE VIEW $name AS SELECT src, $of AS x FROM M [WINDOW $window minutes] GROUP BY src", backfill = true)
+      Seq("Sum" -> "sum(loss)", "Top" -> "max(loss)", "Mean" -> "avg(CAST(loss AS DOUBLE))").foreach {
+        case (name, of) =>
+          v.sql(
+            s"CREATE VIEW $name AS SELECT src, $of AS x FROM M [WINDOW $window minutes] GROUP BY src",
+            backfill = true
+          )
       }
       v.append("M", rows(spark, (0L to 9L).map(m => (m, "s", 20)): _*))
       v.maintain()

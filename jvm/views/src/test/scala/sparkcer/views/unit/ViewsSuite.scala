@@ -133,14 +133,27 @@ final class ViewsSuite extends SparkSuite {
     v.maintain()
     v.dropParts("W", new Timestamp((Begin + 3) * 60000))
     spark.conf.set("spark.cer.views.path", folder)
-    try spark.sql(s"${Helper.replace("> 10", "> 15")}; $View2; ${window.replace("sum", "max")}".replace("CREATE VIEW", "CREATE OR REPLACE VIEW")): Unit
+    try
+      spark.sql(
+        s"${Helper.replace("> 10", "> 15")}; $View2; ${window.replace("sum", "max")}"
+          .replace("CREATE VIEW", "CREATE OR REPLACE VIEW")
+      ): Unit
     finally spark.conf.unset("spark.cer.views.path")
     v.maintain()
     assertEquals(Seq("Helper", "View2", "W").map(begins), Seq(0L, 0L, 3L))
     assertEquals(texts(v.read("View2").select("ct")), Seq("[4]", "[5]", "[6]"))
     assertEquals(texts(v.read("W").select("s")), Seq("[20]", "[20]", "[20]"))
     // A longer view over the same table begins at the same time.
-    v.sql(Helper.replace("CREATE", "CREATE OR REPLACE").replace("LENGTH 60", "LENGTH 120").replace("M[i]", "M[i*2..i*2+1]").replace("M[j]", "M[j*2..j*2+1]") + s"; ${View2.replace("CREATE", "CREATE OR REPLACE").replace("LENGTH 60", "LENGTH 120")}")
+    v.sql(
+      Helper
+        .replace("CREATE", "CREATE OR REPLACE")
+        .replace("LENGTH 60", "LENGTH 120")
+        .replace("M[i]", "M[i*2..i*2+1]")
+        .replace(
+          "M[j]",
+          "M[j*2..j*2+1]"
+        ) + s"; ${View2.replace("CREATE", "CREATE OR REPLACE").replace("LENGTH 60", "LENGTH 120")}"
+    )
     v.maintain()
     assertEquals(begins("Helper"), -Begin / 2)
   }
@@ -148,7 +161,8 @@ final class ViewsSuite extends SparkSuite {
   test("only the helper view of a replaced view is replaced with it, and not a view of that name") {
     val v = open(spark)
     val own = View2.replace("View2", "W_helper")
-    val simple = View2.replace("View2", "W").replace("Helper", "M").replace("ct, sum_loss", "loss").replace("ct >= 4", "loss > 1")
+    val simple =
+      View2.replace("View2", "W").replace("Helper", "M").replace("ct, sum_loss", "loss").replace("ct >= 4", "loss > 1")
     val window = "CREATE OR REPLACE VIEW W AS SELECT src, sum(loss) AS s FROM M [WINDOW 2 minutes] GROUP BY src"
     v.sql(s"$Helper; $own; $simple")
     assertEquals(intercept[CerException](v.sql(window)).key, "CER_VIEW_CATALOG.EXISTS")
@@ -159,7 +173,9 @@ final class ViewsSuite extends SparkSuite {
     assert(!v.diagram("mermaid").contains("W_helper"), v.diagram("mermaid"))
     // A helper view that somebody reads stays.
     v.sql(window)
-    v.sql("CREATE VIEW R AS INITIALIZE R[i] AS SELECT src FROM W_helper[i] UPDATE R[j] AS SELECT src FROM W_helper[j] PARTITION LENGTH 60")
+    v.sql(
+      "CREATE VIEW R AS INITIALIZE R[i] AS SELECT src FROM W_helper[i] UPDATE R[j] AS SELECT src FROM W_helper[j] PARTITION LENGTH 60"
+    )
     v.sql(simple.replace("CREATE", "CREATE OR REPLACE"))
     assert(v.diagram("mermaid").contains("W_helper("), v.diagram("mermaid"))
   }
@@ -177,7 +193,8 @@ final class ViewsSuite extends SparkSuite {
     val v = open(spark)
     spark.sql("SELECT 's' AS src, 'x' AS place").createOrReplaceTempView("places")
     def create(name: String, update: String) = {
-      val text = s"CREATE VIEW $name AS INITIALIZE $name[i] AS SELECT src, 1 AS ct FROM M[i] UPDATE $name[j] AS $update PARTITION LENGTH 60"
+      val text =
+        s"CREATE VIEW $name AS INITIALIZE $name[i] AS SELECT src, 1 AS ct FROM M[i] UPDATE $name[j] AS $update PARTITION LENGTH 60"
       try {
         v.sql(text): Unit
         "fine"
@@ -185,14 +202,30 @@ final class ViewsSuite extends SparkSuite {
     }
     assertEquals(
       Vector(
-        create("A", "SELECT New.src, ct + 1 FROM M[j] New, A[j-1] Prev, places WHERE New.src = places.src AND places.src = Prev.src"),
+        create(
+          "A",
+          "SELECT New.src, ct + 1 FROM M[j] New, A[j-1] Prev, places WHERE New.src = places.src AND places.src = Prev.src"
+        ),
         create("B", "SELECT New.src, ct + 1 FROM M[j] New, B[j-1] Prev, places WHERE New.src = places.src"),
         create("C", "WITH p AS (SELECT * FROM C[j-1]) SELECT New.src, p.ct + 1 FROM M[j] New LEFT JOIN p"),
-        create("D", "WITH p AS (SELECT * FROM D[j-1]) SELECT New.src, p.ct + 1 FROM M[j] New LEFT JOIN p ON p.src = New.src"),
+        create(
+          "D",
+          "WITH p AS (SELECT * FROM D[j-1]) SELECT New.src, p.ct + 1 FROM M[j] New LEFT JOIN p ON p.src = New.src"
+        ),
         create("E", "WITH p AS (SELECT max(ct) AS ct FROM E[j-1]) SELECT New.src, p.ct + 1 FROM M[j] New LEFT JOIN p"),
-        create("F", "SELECT New.src, ct + 1 FROM M[j] New JOIN places ON New.src = places.src JOIN F[j-1] Prev ON Prev.src = places.src")
+        create(
+          "F",
+          "SELECT New.src, ct + 1 FROM M[j] New JOIN places ON New.src = places.src JOIN F[j-1] Prev ON Prev.src = places.src"
+        )
       ),
-      Vector("fine", "CER_VIEW_DEFINITION.JOIN_WITHOUT_ON", "CER_VIEW_DEFINITION.JOIN_WITHOUT_ON", "fine", "fine", "fine")
+      Vector(
+        "fine",
+        "CER_VIEW_DEFINITION.JOIN_WITHOUT_ON",
+        "CER_VIEW_DEFINITION.JOIN_WITHOUT_ON",
+        "fine",
+        "fine",
+        "fine"
+      )
     )
   }
 
