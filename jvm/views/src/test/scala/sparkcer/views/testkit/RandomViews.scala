@@ -44,13 +44,16 @@ final class RandomViews(seed: Long, kind: RandomViews.Kind, fault: RandomViews.F
   private var oldest = first
   private var factor = 1
 
+  /** Can the planted error change what this case finds? */
+  def isAffected: Boolean = kinds.exists(fault.affects)
+
   /** What differs from the definition. */
   def run(): Option[String] = {
     change(1)
     v.createTable(own("M"), "t TIMESTAMP, g STRING, v INT", "t", "60")
     kinds.foreach(k => v.sql(own(k.statement)))
-    append(first +: Vector.fill(2)(first + rng.nextInt(3)))
-    (0 until 3 + rng.nextInt(3)).foreach(_ => step())
+    append(first +: Vector.fill(4)(first + rng.nextInt(5)))
+    (0 until 2 + rng.nextInt(2)).foreach(_ => step())
     if (factor == 0) change(2)
     // What is still open is complete now.
     append(Vector(all.map(_.part).max))
@@ -193,6 +196,8 @@ object RandomViews {
     *
     * @param sums
     *   stands for the kind with sums
+    * @param affects
+    *   the kinds in which it can be seen
     * @param again
     *   whether rows for these parts are appended once more
     * @param appended
@@ -204,6 +209,7 @@ object RandomViews {
     */
   final case class Fault(
       sums: Kind = Sums,
+      affects: Kind => Boolean = _ => true,
       again: Vector[Long] => Boolean = _ => false,
       appended: Table => Table = identity,
       maintained: Table => Table = identity,
@@ -222,18 +228,19 @@ object RandomViews {
     Fault(appended = t => t.copy(parts = t.parts.map(p => p.copy(stale = p.stale.filterNot(_.index % 10 == 7)))))
 
   /** A change outside is not heeded in a part of ten. */
-  lazy val Unheeded: Fault = Fault(told =
-    Some(t => t.copy(parts = t.parts.map(p => if (p.index % 10 == 7) p.copy(reasons = Vector.empty) else p)))
+  lazy val Unheeded: Fault = Fault(
+    affects = _.outside,
+    told = Some(t => t.copy(parts = t.parts.map(p => if (p.index % 10 == 7) p.copy(reasons = Vector.empty) else p)))
   )
 
   /** Rows for a part of ten are appended twice. */
   lazy val Doubled: Fault = Fault(again = _.exists(_ % 10 == 7))
 
   /** A sum of one part of fifty is wrong by one. */
-  lazy val WrongSum: Fault = Fault(sums = {
+  lazy val WrongSum: Fault = {
     val wrong = "sum(v) + CASE WHEN max(unix_timestamp(PART_TIMESTAMP)) div 60 % 50 = 7 THEN 1 ELSE 0 END"
-    Sums.copy(statement = same("Sums", j => part(s"M[$j]", wrong)))
-  })
+    Fault(sums = Sums.copy(statement = same("Sums", j => part(s"M[$j]", wrong))), affects = _.name == Sums.name)
+  }
 
   /** @param factor
     *   of the table outside of the folder
