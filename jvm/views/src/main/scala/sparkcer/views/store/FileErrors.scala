@@ -1,6 +1,6 @@
 package sparkcer.views.store
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.IOException
 
 import scala.util.control.NonFatal
 
@@ -43,9 +43,8 @@ private[views] object FileErrors {
 
   /** Could a file of the rows that were to be written not be read? */
   def isUnread(e: Throwable): Boolean = causes(e).exists {
-    case _: FileNotFoundException => true
-    case s: SparkThrowable        => Option(s.getCondition).exists(_.startsWith("FAILED_READ_FILE"))
-    case _                        => false
+    case s: SparkThrowable => Option(s.getCondition).exists(_.startsWith("FAILED_READ_FILE"))
+    case _                 => false
   }
 
   /** Was the work stopped from outside, and did not fail? Spark cancels the jobs of a stream that is stopped. */
