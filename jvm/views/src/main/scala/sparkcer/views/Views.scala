@@ -153,8 +153,10 @@ final class Views private (spark: SparkSession, root: Path) {
 
   private def maintained(): Vector[MaintainedPart] = {
     val done = new Maintainer(spark, files, storage, queries, shares = !delta.isOn).run()
-    FileErrors.inWords(everything)(delta.publish(files.load(), storage))
-    new Sweeper(files, storage).run()
+    FileErrors.inWords(everything) {
+      delta.publish(files.load(), storage)
+      new Sweeper(files, storage).run()
+    }
     done
   }
 

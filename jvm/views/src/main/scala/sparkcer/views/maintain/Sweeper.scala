@@ -1,9 +1,5 @@
 package sparkcer.views.maintain
 
-import java.io.IOException
-
-import org.apache.spark.internal.Logging
-
 import sparkcer.views.catalog.{Catalog, CatalogFiles, RemovedFolder, Table}
 import sparkcer.views.delta.DeltaLog
 import sparkcer.views.store.Storage
@@ -11,15 +7,10 @@ import sparkcer.views.store.Storage
 /** Deletes folders that no part uses: those that were replaced, and those that an interrupted run left behind. They are
   * deleted after some time, because queries on an older version may still read them, or a run may still write them.
   */
-private[views] final class Sweeper(files: CatalogFiles, storage: Storage) extends Logging {
+private[views] final class Sweeper(files: CatalogFiles, storage: Storage) {
   import Sweeper._
 
-  /** What cannot be deleted now is left to the next run, with a warning: nothing else needs it. */
-  def run(now: Long = System.currentTimeMillis()): Unit =
-    try sweep(now)
-    catch { case e: IOException => logWarning(s"Old files of views cannot be deleted: ${e.getMessage}") }
-
-  private def sweep(now: Long): Unit = {
+  def run(now: Long = System.currentTimeMillis()): Unit = {
     val old = files.load().removed.filter(_.since < now - ReplacedMillis)
     if (old.nonEmpty) {
       old.foreach(r => storage.delete(r.path))
