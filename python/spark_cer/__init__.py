@@ -6,6 +6,7 @@
 >>> matches = events.transform(cer("SELECT * FROM S WHERE (SELL AS x ; BUY AS y) WITHIN 30 seconds", time="ts"))
 """
 
+from spark_cer import rules
 from spark_cer._diagram import Diagram
 from spark_cer._jar import __version__
 from spark_cer._merge import merge
@@ -25,5 +26,6 @@ __all__ = [
     "configure",
     "merge",
     "rows",
+    "rules",
     "session",
 ]

@@ -77,6 +77,14 @@ def rule_matches(
     )
 
 
+def read_again(df: DataFrame) -> DataFrame:
+    """Returns a DataFrame whose files are listed anew. Spark Connect plans each use of a DataFrame anew by itself."""
+    spark = df.sparkSession
+    if _is_connect(spark):
+        return df
+    return DataFrame(_entry(spark).readAgain(df._jdf), spark)
+
+
 def explained_rules(rules: Mapping[str, Cer]) -> str:
     """Returns the plan of a set of rules as text. Starts a session if there is none."""
     spark = SparkSession.getActiveSession() or session()

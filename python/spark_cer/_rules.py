@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import NoneType
 from typing import Any
 
 from pyspark.errors import PySparkTypeError, PySparkValueError
@@ -51,7 +52,7 @@ class CerRules:
         return _engine.rule_matches(self._now(), self._options, self._invalid == "skip", inputs)
 
     def _now(self) -> Mapping[str, Cer]:
-        return self._rules if isinstance(self._rules, Mapping) else _of_table(self._rules)
+        return self._rules if isinstance(self._rules, Mapping) else of_table(self._rules)
 
     @property
     def plan(self) -> str:
@@ -83,8 +84,8 @@ def cer_rules(
 
     Events are read once, equal conditions are evaluated once, and all rules with the same PARTITION BY share a shuffle.
     On a stream, all rules share one checkpoint. The matches are those that each rule finds alone, with the same
-    ``match_id``. A rule without LIMIT returns at most 1,000 matches of one event; if there are more, the last of them
-    has ``truncated``.
+    ``match_id``. A rule without LIMIT returns at most 1,000 matches of one event, of those that HAVING keeps; if there
+    are more, the last of them has ``truncated``.
 
     A stream can be started again on its checkpoint with other rules. Rules that stay keep their state,
     a rule that is gone leaves none, and a new or changed one begins with the events that arrive from then on.
@@ -133,7 +134,7 @@ def _query(name: str, query: Any) -> Cer:
 _OPTIONS = ("time", "type", "order", "late", "idle", "snapshots", "until")
 
 
-def _of_table(table: DataFrame) -> dict[str, Cer]:
+def of_table(table: DataFrame) -> dict[str, Cer]:
     """The rules of a table, as it is now."""
     missing = [name for name in ("rule_id", "query") if name not in table.columns]
     if missing:
@@ -144,15 +145,19 @@ def _of_table(table: DataFrame) -> dict[str, Cer]:
     rules: dict[str, Cer] = {}
     for row in table.collect():
         values = row.asDict()
-        if values.get("enabled") is False:
+        name, query, params, enabled = (values.get(column) for column in ("rule_id", "query", "params", "enabled"))
+        if not isinstance(enabled, (bool, NoneType)):
+            raise PySparkTypeError(f"The column 'enabled' of a table of rules must be BOOLEAN: {row}.")
+        if enabled is False:
             continue
-        name, query = values["rule_id"], values["query"]
         if not isinstance(name, str) or not isinstance(query, str):
             shown = ",".join("null" if value is None else str(value) for value in row)
             raise _wrong(f"Each row of a table of rules needs a rule_id and a query: [{shown}].")
+        if not isinstance(params, (dict, NoneType)):
+            raise PySparkTypeError(f"The column 'params' of a table of rules must be MAP<STRING, STRING>: {row}.")
         if name in rules:
             raise _wrong(f"Two rules have the name '{name}'. Each rule needs a name of its own.")
-        rules[name] = cer(query, params=values.get("params"))
+        rules[name] = cer(query, params=params)
     return rules
 
 

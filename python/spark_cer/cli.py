@@ -171,6 +171,7 @@ def _run_rules(options: argparse.Namespace) -> None:
     spark = _quiet_session()
     frames = _frames(spark, sources, stream=False)
     alerts = rules(frames[""]) if "" in frames else rules.over(frames)
+    alerts = alerts.cache()
     shown = alerts.select(
         "rule_id",
         F.concat_ws(" ", F.map_values("key")).alias("key"),
@@ -182,6 +183,15 @@ def _run_rules(options: argparse.Namespace) -> None:
         F.when(F.col("truncated"), "more").alias("truncated"),
     )
     _show(shown, options.rows, ["rule_id"])
+    cut = alerts.where("truncated").groupBy("rule_id").agg(F.count("*"), F.max("matches")).orderBy("rule_id").collect()
+    for rule, times, count in cut:
+        if count is None:
+            what = (
+                f"more than 1,000 matches of one event, {times} times, of which 1,000 are returned. LIMIT changes that"
+            )
+        else:
+            what = f"more matches than can be counted, {times} times"
+        print(f"Rule {rule} has {what}.")
 
 
 def _explain_rules(options: argparse.Namespace) -> None:

@@ -107,6 +107,19 @@ pairs         1      21   2
     (folder / "rules" / "wrong.ceql").write_text("SELECT")
     assert main(["rules", "run", "rules", "trades.csv", "--skip-invalid"]) == 0
     assert capsys.readouterr().out == table
+    (folder / "many").mkdir()
+    (folder / "many" / "all.ceql").write_text("SELECT * FROM S WHERE (A AS a ; A AS b ; A AS c) WITHIN 100 [t]")
+    (folder / "many" / "count.ceql").write_text("SELECT COUNT(*) FROM S WHERE A+ HAVING matches > 999999999999999999")
+    (folder / "many.csv").write_text("type,t\n" + "".join(f"A,{t}\n" for t in range(70)))
+    assert main(["rules", "run", "many", "many.csv", "--time", "t", "--rows", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].split() == ["all", "0", "2", "3"]
+    # 46 events before it close more than 1,000 pairs; 63 events have more subsets than a BIGINT can count.
+    assert lines[3:] == [
+        "The first 1 matches; --rows shows more.",
+        "Rule all has more than 1,000 matches of one event, 24 times, and returns 1,000. LIMIT changes that.",
+        "Rule count has more matches than can be counted, 7 times.",
+    ]
     (folder / "none").mkdir()
     assert main(["rules", "run", "none", "trades.csv"]) == 1
     assert capsys.readouterr().err == "spark-cer: There is no .ceql file in none.\n"

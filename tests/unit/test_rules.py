@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime
 import json
-import logging
+import re
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,8 @@ from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueErro
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+import spark_cer
 from spark_cer import bound, cer, cer_rules
-from spark_cer import rules as spark_rules
 from tests.connect_server import only_classic
 
 ROOT = Path(__file__).parents[2]
@@ -129,7 +131,6 @@ def test_arguments() -> None:
         cer_rules({"a": cer("SELECT", time="t")})
 
 
-@only_classic
 def test_a_stream_whose_rules_change(spark: SparkSession, tmp_path: Path) -> None:
     source, out = str(tmp_path / "in"), str(tmp_path / "out")
     start = datetime.datetime(2026, 3, 2, 12)
@@ -155,89 +156,203 @@ def test_a_stream_whose_rules_change(spark: SparkSession, tmp_path: Path) -> Non
     assert run({"new": pair.replace("A AS a", "A AS first"), "pair": pair}) == [("pair", "x")]
 
 
-def test_explain() -> None:
+def test_explain(spark: SparkSession) -> None:
     text = cer_rules(RULES).plan
     assert "3 rules, 4 different conditions, 1 of them in several rules" in text
     assert "without PARTITION BY, on one task: many" in text
     assert "by card: probing, takeover" in text
+    with pytest.raises(AnalysisException, match=r"1 of 2 rules are wrong\.\n\nRule 'wrong': \[CER_SYNTAX\] Line 1"):
+        cer_rules({"right": RULES["many"], "wrong": "SELECT"}).explain()
 
 
-class Steps(threading.Event):
-    """Stands for the event that ends `rules.run`: instead of time, a step passes before each look at the table, and the
-    last one ends it."""
+def test_tables_that_are_wrong(spark: SparkSession, payments: DataFrame) -> None:
+    rule = "SELECT * FROM Tx WHERE auth"
 
-    def __init__(self, *steps: Callable[[], None]) -> None:
-        super().__init__()
-        self.steps = list(steps)
+    def refused(error: type[Exception], text: str, rows: list[tuple[Any, ...]], schema: str) -> None:
+        with pytest.raises(error, match=re.escape(text)):
+            payments.transform(cer_rules(spark.createDataFrame(rows, schema), time="t"))
 
-    def wait(self, timeout: float | None = None) -> bool:
-        if timeout != POLL:
-            return super().wait(timeout)
-        if self.steps:
-            self.steps.pop(0)()
-        else:
-            self.set()
-        return self.is_set()
+    ids = "rule_id STRING, query STRING"
+    refused(
+        PySparkValueError,
+        "rule_id and query, but 'rule_id' is not among id, query.",
+        [("a", rule)],
+        "id STRING, query STRING",
+    )
+    refused(PySparkValueError, "needs a rule_id and a query: [a,null].", [("a", None)], ids)
+    refused(PySparkValueError, "needs a rule_id and a query: [1,", [(1, rule)], "rule_id INT, query STRING")
+    refused(PySparkValueError, "Two rules have the name 'a'.", [("a", rule), ("a", rule)], ids)
+    enabled = "'enabled' of a table of rules must be BOOLEAN: Row("
+    refused(PySparkTypeError, enabled, [("a", rule, "false")], f"{ids}, enabled STRING")
+    params = "'params' of a table of rules must be MAP<STRING, STRING>: Row("
+    refused(PySparkTypeError, params, [("a", rule, "x=1")], f"{ids}, params STRING")
+    refused(AnalysisException, "[CER_RULES] There are no rules to run.", [], ids)
+    refused(
+        AnalysisException, "[CER_RULES] There are no rules to run.", [("a", rule, False)], f"{ids}, enabled BOOLEAN"
+    )
 
 
-POLL = 3600.0
+def test_tables_that_are_wrong_in_sql(spark: SparkSession, payments: DataFrame) -> None:
+    payments.createOrReplaceTempView("payments")
+
+    def found(rules: str, options: str = "") -> DataFrame:
+        return spark.sql(f"SELECT * FROM cer_rules(TABLE(payments), TABLE({rules}), time => 't'{options})")
+
+    rule = "'SELECT * FROM Tx WHERE auth' AS query"
+    for columns, text in (
+        (f"1 AS rule_id, {rule}", "The column 'rule_id' of a table of rules is INT, and must be STRING."),
+        (
+            f"'a' AS rule_id, {rule}, 'no' AS enabled",
+            "The column 'enabled' of a table of rules is STRING, and must be BOOLEAN.",
+        ),
+        (f"'a' AS id, {rule}", "'rule_id' is not among id, query."),
+        (f"'a' AS rule_id, {rule} WHERE 1 = 0", "There are no rules to run."),
+    ):
+        with pytest.raises(AnalysisException, match=re.escape(text)):
+            found(f"SELECT {columns}").collect()
+    both = f"SELECT 'a' AS rule_id, {rule} UNION ALL SELECT 'b', 'SELECT'"
+    assert found(both, ", invalid => 'skip'").count() == 5
 
 
-@only_classic
-def test_a_table_that_is_watched(spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """The stream is started again when the table changes, and goes on with the old rules if the new ones are wrong."""
-    source = str(tmp_path / "in")
-    one = "SELECT a FROM S WHERE A AS a"
-    table = {"a": one}
+def watched(
+    spark: SparkSession, folder: Path, table: Any
+) -> tuple[
+    list[list[str]], Callable[..., None], Callable[[], list[tuple[str, int]]], Callable[[DataFrame], StreamingQuery]
+]:
+    """What a test of a watched table needs: the rules of each start, a function that writes events, one that reads the
+    matches, and the one that starts the stream."""
+    source = str(folder / "in")
     starts: list[list[str]] = []
-    running: list[StreamingQuery] = []
 
     def write(*events: tuple[str, int]) -> None:
         spark.createDataFrame(list(events), "type STRING, t INT").write.mode("append").parquet(source)
-
-    def rules() -> DataFrame:
-        return spark.createDataFrame(list(table.items()), "rule_id STRING, query STRING")
 
     def build(now: DataFrame) -> StreamingQuery:
         starts.append(sorted(row.rule_id for row in now.collect()))
         events = spark.readStream.schema("type STRING, t INT").parquet(source)
         alerts = events.transform(cer_rules(now, time="t")).select("rule_id", "end")
-        writer = alerts.writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
-        running.append(writer.start(str(tmp_path / "out")))
-        return running[-1]
+        writer = alerts.writeStream.option("checkpointLocation", str(folder / "checkpoint"))
+        return writer.start(str(folder / "out"))
 
     def found() -> list[tuple[str, int]]:
-        running[-1].processAllAvailable()
-        alerts = spark.read.schema("rule_id STRING, end INT").parquet(str(tmp_path / "out"))
+        if not (folder / "out" / "_spark_metadata").exists():
+            return []
+        alerts = spark.read.schema("rule_id STRING, end INT").parquet(str(folder / "out"))
         return sorted((row.rule_id, row.end) for row in alerts.collect())
 
-    def adds_a_rule() -> None:
-        assert found() == [("a", 1)]
-        table["b"] = one
+    return starts, write, found, build
 
-    def adds_a_wrong_rule() -> None:
-        assert starts == [["a"], ["a", "b"]]
-        write(("A", 2))
-        assert found() == [("a", 1), ("a", 2), ("b", 2)]
-        table["c"] = "SELECT nothing"
 
-    def goes_on() -> None:
-        assert starts == [["a"], ["a", "b"], ["a", "b", "c"], ["a", "b"]]
-        write(("A", 3))
-        assert found() == [("a", 1), ("a", 2), ("a", 3), ("b", 2), ("b", 3)]
+@contextmanager
+def running(
+    build: Callable[[DataFrame], StreamingQuery], table: Any, poll: str | float
+) -> Iterator[Callable[..., None]]:
+    """Watches a table, and yields a function that waits until something is so."""
+    over = threading.Event()
+    errors: list[BaseException] = []
 
+    def watch() -> None:
+        try:
+            spark_cer.rules.run(build, table, poll=poll, until=over)
+        except BaseException as error:
+            errors.append(error)
+
+    def eventually(is_so: Callable[[], bool]) -> None:
+        until = time.monotonic() + 60
+        while not is_so():
+            assert not errors, errors
+            assert time.monotonic() < until
+            time.sleep(0.2)
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield eventually
+    finally:
+        over.set()
+        watching.join()
+    assert not errors
+
+
+ONE = "SELECT a FROM S WHERE A AS a"
+
+
+@only_classic
+def test_a_table_that_is_watched(spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The stream is started again when the table changes, and goes on with the old rules if the new ones are wrong."""
+    table: list[tuple[str, str | None]] = [("a", ONE)]
+    gone = False
+
+    def rules() -> DataFrame:
+        if gone:
+            spark.read.parquet(str(tmp_path / "nowhere"))
+        return spark.createDataFrame(table, "rule_id STRING, query STRING")
+
+    starts, write, found, build = watched(spark, tmp_path, rules)
     write(("A", 1))
-    steps = Steps(adds_a_rule, adds_a_wrong_rule, goes_on, lambda: None)
-    caplog.set_level(logging.INFO, logger="spark_cer.rules")
-    spark_rules.run(build, rules, poll=POLL, until=steps)
-    assert [record.getMessage().split("\n")[0] for record in caplog.records if record.name == "spark_cer.rules"] == [
-        "The rules have changed: 2 rules run now.",
-        "The changed rules are refused, and the old ones go on. "
-        "[CER_RULES] 1 of 3 rules are wrong; invalid='skip' leaves them out and runs the others.",
-    ]
-    # What was refused once is not tried again.
-    assert len(starts) == 4
-    assert not any(query.isActive for query in running)
+    with running(build, rules, "200 ms") as eventually:
+        eventually(lambda: found() == [("a", 1)])
+        table = [*table, ("b", ONE)]
+        eventually(lambda: len(starts) == 2)
+        write(("A", 2))
+        eventually(lambda: found() == [("a", 1), ("a", 2), ("b", 2)])
+        good = table
+        table = [*good, ("c", "SELECT nothing")]
+        eventually(lambda: len(starts) == 4)
+        assert "Rule 'c': [CER_SYNTAX]" in caplog.text
+        # Rows that are wrong do not stop the stream, and nor does a table that cannot be read.
+        table = [*good, ("a", ONE)]
+        eventually(lambda: "Two rules have the name 'a'" in caplog.text)
+        table = [*good, ("d", None)]
+        eventually(lambda: "needs a rule_id and a query: [d,null]" in caplog.text)
+        gone = True
+        eventually(lambda: "The table of rules cannot be read, and the stream goes on" in caplog.text)
+        table, gone = good, False
+        write(("A", 3))
+        eventually(lambda: found() == [("a", 1), ("a", 2), ("a", 3), ("b", 2), ("b", 3)])
+        assert len(starts) == 4
+        # A rule that fails when it reads an event.
+        table = [*good, ("e", f"{ONE} FILTER a[1 / (t - t) > 0]")]
+        eventually(lambda: len(starts) == 5)
+        write(("A", 4))
+        eventually(lambda: "The stream fails with the changed rules, and the old ones go on." in caplog.text)
+        assert "Rule 'e' fails: [DIVIDE_BY_ZERO]" in caplog.text
+        eventually(lambda: found()[-1] == ("b", 4))
+    assert found() == [("a", 1), ("a", 2), ("a", 3), ("a", 4), ("b", 2), ("b", 3), ("b", 4)]
+    assert starts == [["a"], ["a", "b"], ["a", "b", "c"], ["a", "b"], ["a", "b", "e"], ["a", "b"]]
+
+
+@pytest.mark.parametrize("how", ["name", "files"])
+def test_a_table_that_is_watched_by_its_name_or_its_files(spark: SparkSession, tmp_path: Path, how: str) -> None:
+    files = str(tmp_path / "rules")
+    spark.createDataFrame([("a", ONE)], "rule_id STRING, query STRING").write.parquet(files)
+    spark.sql(f"CREATE TABLE watched_rules USING parquet LOCATION '{files}'")
+    starts, write, found, build = watched(spark, tmp_path, None)
+    write(("A", 1))
+    try:
+        with running(build, "watched_rules" if how == "name" else spark.read.parquet(files), 0.2) as eventually:
+            eventually(lambda: found() == [("a", 1)])
+            # As another process writes: the session is not told of it.
+            more = spark.createDataFrame([("b", ONE)], "rule_id STRING, query STRING")
+            more.write.parquet(str(tmp_path / "more"))
+            for file in (tmp_path / "more").glob("part-*.parquet"):
+                file.rename(tmp_path / "rules" / file.name)
+            eventually(lambda: starts == [["a"], ["a", "b"]])
+    finally:
+        spark.sql("DROP TABLE watched_rules")
+
+
+def test_arguments_of_run() -> None:
+    def build(_: DataFrame) -> StreamingQuery:
+        raise AssertionError("It is not started.")
+
+    with pytest.raises(PySparkTypeError, match="a function that starts a stream"):
+        spark_cer.rules.run("rules", build)  # type: ignore[arg-type]
+    with pytest.raises(PySparkTypeError, match="or a function that reads the rules, not dict"):
+        spark_cer.rules.run(build, {})  # type: ignore[arg-type]
+    for poll in (0, -1.0, "soon", "0 seconds", "5 parsecs", True):
+        with pytest.raises(PySparkValueError, match=f'such as "10 seconds" as poll, not {poll!r}'):
+            spark_cer.rules.run(build, "rules", poll=poll)
 
 
 def test_several_inputs(spark: SparkSession) -> None:

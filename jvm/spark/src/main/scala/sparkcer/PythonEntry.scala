@@ -3,6 +3,7 @@ package sparkcer
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{Column, DataFrame}
+import org.apache.spark.sql.cerbridge.Plans
 
 import sparkcer.internal.bind.{Explanation, Options, ParameterValues, Types}
 import sparkcer.internal.rules.{Rule, RuleExplanation}
@@ -68,6 +69,9 @@ object PythonEntry {
     .lazyZip(params.asScala)
     .map((name, query, values) => Rule(name, query, values.asScala.toMap))
     .toVector
+
+  /** The same DataFrame, whose files are listed anew. */
+  def readAgain(df: DataFrame): DataFrame = Plans.again(df)
 
   /** What a set of rules will do, in words. */
   def explainRules(

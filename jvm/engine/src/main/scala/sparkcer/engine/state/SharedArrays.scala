@@ -11,21 +11,32 @@ final class SharedArrays {
   private val arrays = ArrayBuffer.empty[Array[Byte]]
   private val numbers = new java.util.IdentityHashMap[Array[Byte], Integer]
 
+  private var used = 0L
+  private var once = 0L
+
   /** The number of an array, which is added if it is new. */
   def number(a: Array[Byte]): Int = {
+    used += a.length
     val known = numbers.get(a)
     if (known != null) known
-    else {
-      numbers.put(a, arrays.length)
-      arrays += a
-      arrays.length - 1
-    }
+    else add(a)
+  }
+
+  private def add(a: Array[Byte]): Int = {
+    once += a.length
+    numbers.put(a, arrays.length)
+    arrays += a
+    arrays.length - 1
   }
 
   def apply(number: Int): Array[Byte] = {
     if (number < 0 || number >= arrays.length) throw new StateException("CER_STATE_DAMAGED.CUT_OFF")
+    used += arrays(number).length
     arrays(number)
   }
+
+  /** How many bytes are saved because arrays are there once. */
+  def repeated: Long = math.max(0, used - once)
 
   def save(out: WireWriter): Unit = {
     out.int(arrays.length)
@@ -40,7 +51,7 @@ object SharedArrays {
     */
   def load(in: WireReader, change: Array[Byte] => Array[Byte]): SharedArrays = {
     val shared = new SharedArrays
-    (0 until in.int()).foreach(_ => shared.number(change(in.array())): Unit)
+    (0 until in.int()).foreach(_ => shared.add(change(in.array())): Unit)
     shared
   }
 }

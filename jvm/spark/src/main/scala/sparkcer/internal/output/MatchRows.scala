@@ -13,18 +13,22 @@ trait MatchRows {
     *   the time of the closing event, or the deadline
     * @param deadline
     *   see [[MatchIdentity]]
-    * @param truncated
-    *   whether there are more matches than are shown, of which this is the last
     */
   def write(
       key: Array[Byte],
       end: Long,
       deadline: Long,
       substream: Substream,
-      m: Matches,
-      truncated: Boolean
+      m: Matches
   ): UnsafeRow
 
-  /** The row of COUNT(*): how many matches an event, or a deadline, closes; or null if it is not shown. */
+  /** The row of COUNT(*): how many matches an event, or a deadline, closes; or null if it is not shown.
+    *
+    * @param n
+    *   `Long.MaxValue` means that many or more
+    */
   def writeCount(key: Array[Byte], end: Long, n: Long): UnsafeRow
+
+  /** Notes in a row that there are more matches than are returned, of which it is the last. */
+  def cut(row: UnsafeRow): Unit
 }

@@ -2,7 +2,6 @@ package sparkcer.internal.output
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.{UnsafeArrayWriter, UnsafeRowWriter}
-import org.apache.spark.sql.cerbridge.CerRuntimeException
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
@@ -45,8 +44,7 @@ final class MatchWriter(
       end: Long,
       deadline: Long,
       substream: Substream,
-      m: Matches,
-      truncated: Boolean
+      m: Matches
   ): UnsafeRow = {
     gather(m)
     out.reset()
@@ -67,12 +65,6 @@ final class MatchWriter(
   }
 
   def writeCount(key: Array[Byte], end: Long, n: Long): UnsafeRow = {
-    if (n == Long.MaxValue)
-      throw new CerRuntimeException(
-        "CER_COUNT_OVERFLOW",
-        "time" -> clock.show(end),
-        "most" -> (Long.MaxValue - 1).toString
-      )
     out.reset()
     out.zeroOutNullBytes()
     keyRow.pointTo(key, key.length)
@@ -81,6 +73,9 @@ final class MatchWriter(
     out.write(2, n)
     out.getRow()
   }
+
+  /** A query by itself returns all matches, or as many as its LIMIT says. */
+  def cut(row: UnsafeRow): Unit = throw new IllegalStateException("a row without a mark")
 
   private def gather(m: Matches): Unit = {
     java.util.Arrays.fill(counts, 0)

@@ -11,8 +11,9 @@ import sparkcer.internal.prepare.{Event, Payload}
   *
   * @param comparisons
   *   over payloads with so many `fields`
-  * @param cut
-  *   whether a row says that there are more matches than the program's LIMIT: the query has no LIMIT of its own
+  * @param most
+  *   in a set of rules: how many rows an event or a deadline gives at most. Of more, or of a count that does not fit,
+  *   the row tells
   */
 final class Recognizer(
     plan: Plan,
@@ -20,7 +21,7 @@ final class Recognizer(
     comparisons: BoundComparisons,
     fields: Int,
     writer: MatchRows,
-    cut: Boolean
+    most: Option[Long]
 ) {
   val evaluator =
     new Evaluator(program, values = if (program.comparisons.isEmpty) null else new ComparedValues(comparisons, fields))
@@ -47,6 +48,8 @@ final class Recognizer(
   private var substream: Substream = _
   private var matches: Matches = _
   private var shown = 0L
+  private var returned = 0L
+  private val mostRows = most.getOrElse(Long.MaxValue)
 
   /** Do matches wait for a deadline? Then [[fire]] returns them. */
   def waits: Boolean = lengths.length > 0
@@ -101,6 +104,7 @@ final class Recognizer(
     substream = s
     matches = if (program.counts) null else evaluator.matches
     shown = 0
+    returned = 0
   }
 
   /** The row of the next match, valid until the next call; null after the last match. */
@@ -108,18 +112,39 @@ final class Recognizer(
     var row: UnsafeRow = null
     while (row == null && key != null)
       if (program.counts) {
-        row = writer.writeCount(key, end, evaluator.count)
+        val n = evaluator.count
+        if (n == Long.MaxValue && most.isEmpty) throw countOverflow(end)
+        row = writer.writeCount(key, end, n)
         key = null
       } else if (matches.next()) {
         shown += 1
         if (shown > plan.maxMatchesPerEvent) throw tooMany(end)
-        row = writer.write(key, end, deadline, substream, matches, truncated = cut && isCut)
+        row = writer.write(key, end, deadline, substream, matches)
+        if (row != null) {
+          returned += 1
+          if (returned == mostRows) row = last(row)
+        }
       } else key = null
     row
   }
 
-  /** Are there more matches than the one that is the last? Counting them ends the listing. */
-  private def isCut: Boolean = program.limit.contains(shown) && evaluator.count > shown
+  /** Makes a row the last one, which tells if there are more. */
+  private def last(row: UnsafeRow): UnsafeRow = {
+    val kept = row.copy() // looking for more writes the next one
+    if (hasMore) writer.cut(kept)
+    key = null
+    kept
+  }
+
+  /** Is another match shown? If that is not clear after as many matches as may be looked at, there may be one. */
+  private def hasMore: Boolean = {
+    var more = false
+    while (!more && matches.next()) {
+      shown += 1
+      more = shown > plan.maxMatchesPerEvent || writer.write(key, end, deadline, substream, matches) != null
+    }
+    more
+  }
 
   /** The earliest start of a match that ends at `time`. */
   def bound(time: Long): Long =
@@ -139,6 +164,12 @@ final class Recognizer(
     "time" -> plan.clock.show(time),
     "most" -> plan.maxMatchesPerEvent.toString
   )
+
+  private def countOverflow(time: Long) = new CerRuntimeException(
+    "CER_COUNT_OVERFLOW",
+    "time" -> plan.clock.show(time),
+    "most" -> (Long.MaxValue - 1).toString
+  )
 }
 
 object Recognizer {
@@ -151,6 +182,6 @@ object Recognizer {
   def apply(plan: Plan, unread: Set[Int] = Set.empty): Recognizer = {
     val program = plan.query.program
     val writer = new MatchWriter(plan.schema, program, plan.clock, plan.fingerprint, unread)
-    new Recognizer(plan, program, plan.query.comparisons, plan.schema.event.length, writer, cut = false)
+    new Recognizer(plan, program, plan.query.comparisons, plan.schema.event.length, writer, most = None)
   }
 }

@@ -21,8 +21,9 @@ object View {
   }
 
   /** Some columns of it. */
-  def some(columns: Vector[Int], of: StructType): View =
-    new Projected(columns.map(i => BoundReference(i, of(i).dataType, of(i).nullable)), of.length)
+  def of(columns: Vector[Int], all: StructType): View =
+    if (columns == all.indices.toVector) Whole
+    else new Projected(columns.map(i => BoundReference(i, all(i).dataType, all(i).nullable)), all.length)
 
   /** The same head with other columns, which are bound to its `fields`. For one thread. */
   final class Projected(columns: Seq[Expression], fields: Int) extends View {

@@ -12,7 +12,6 @@ import org.apache.spark.sql.catalyst.expressions.{BindReferences, Expression}
 import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans}
 import org.apache.spark.sql.types.{StructField, StructType}
 
-import sparkcer.Cer
 import sparkcer.engine.ceql.{AbsenceAfter, CeqlException, Consume, Parser, Query}
 import sparkcer.engine.error.Errors
 import sparkcer.internal.bind.{Binding, Options, Plan, PlannedStream, Watermark}
@@ -34,30 +33,24 @@ final private[sparkcer] class BoundRules(
 
   private val df = inputs.all
 
+  /** The conditions of rules that were resolved at once. */
+  private val resolved = mutable.HashMap.empty[Binding, Vector[Expression]]
+
   private val ones: Vector[One] = {
     all.groupBy(_.id).collectFirst { case (id, same) if same.length > 1 => id }.foreach { id =>
       throw new CerException("CER_RULES.TWICE", "rule" -> id)
     }
-    val wrong = mutable.ArrayBuffer.empty[(String, String)]
-    def each[A, B](some: Vector[A])(id: A => String)(f: A => B): Vector[B] = some.flatMap { a =>
-      try Some(Cer.inWords(f(a)))
-      catch {
-        case e: AnalysisException =>
-          wrong += id(a) -> e.getMessage
-          None
-      }
-    }
-    val bound = each(all)(_.id)(bind)
+    val wrong = new WrongRules
+    val bound = wrong.of(all)(_.id)(bind)
     checkTogether(bound.map(_._2))
-    val right = each(bound)(_._1.id) { case (rule, b, own) =>
+    val right = wrong.of(bound)(_._1.id) { case (rule, b, own) =>
       b.conditions: Unit // which fails here if one is wrong
+      mustNotAskForNow(b, resolved.getOrElse(b, resolvedAlone(b)))
       new One(rule, b, Plan.of(b, rule.query, own))
     }
-    def listed = wrong.map { case (id, message) => s"Rule '$id': $message" }.mkString("\n\n")
     if (wrong.nonEmpty) {
-      val parameters = Seq("wrong" -> wrong.length.toString, "all" -> all.length.toString, "errors" -> listed)
-      if (skipInvalid) log.warn(Errors.print("CER_RULES.SKIPPED", parameters: _*))
-      else throw new CerException("CER_RULES.INVALID", parameters: _*)
+      if (skipInvalid) log.warn(Errors.print("CER_RULES.SKIPPED", wrong.parameters(all.length): _*))
+      else throw new CerException("CER_RULES.INVALID", wrong.parameters(all.length): _*)
     }
     if (right.isEmpty) throw new CerException("CER_RULES.NONE")
     if (options.until.isDefined && right.forall(_.binding.waiting.lengths.isEmpty))
@@ -86,7 +79,10 @@ final private[sparkcer] class BoundRules(
     try
       Columns.plainlyResolved(of, some.flatMap(_.unchecked.map(_._2))).foreach { all =>
         val found = all.iterator
-        some.foreach(b => b.accept(b.unchecked.map(_ => found.next())): Unit)
+        some.foreach { b =>
+          val own = b.unchecked.map(_ => found.next())
+          if (b.accept(own)) resolved(b) = own
+        }
       }
     // Each rule is then checked by itself, so that the error names the rule.
     catch { case _: AnalysisException | _: CeqlException => () }
@@ -106,8 +102,6 @@ final private[sparkcer] class BoundRules(
     Plans.nullable(StructType(inputs.schema.indices.filter(kept).map(inputs.schema(_))))
   }
 
-  private val keyLists: Vector[Vector[String]] = ones.map(_.keyNames).distinct
-
   /** What Spark has to evaluate for all rules alike, with all names resolved. */
   private val (shared, child) = {
     val order = first.order.map(f => Prepare.order(Columns.named(df, f.name), f))
@@ -126,6 +120,10 @@ final private[sparkcer] class BoundRules(
       }
     }
 
+  /** The columns of PARTITION BY, however they are written. */
+  private def keyList(one: One): Seq[Expression] = own(one)._1.map(_.canonicalized)
+  private val keyLists: Vector[Seq[Expression]] = ones.map(keyList).distinct
+
   /** The times up to which the events of rules are complete: one for all rules that see the same events. */
   private val untils: Vector[(DataFrame, Expression)] =
     ones.flatMap(o => o.binding.waiting.until.map(o.binding.df -> _)).distinctBy(_._1)
@@ -136,7 +134,7 @@ final private[sparkcer] class BoundRules(
     val at = all.next()
     val order = first.order.map(_ => all.next())
     val kept = event.map(_ => all.next())
-    val keys = keyLists.map(names => own(ones.find(_.keyNames == names).get)._1)
+    val keys = keyLists.map(list => own(ones.find(keyList(_) == list).get)._1)
     // Equal conditions are evaluated once, whichever rules have them.
     val numbers = mutable.LinkedHashMap.empty[Expression, (Int, Expression)]
     def number(e: Expression): Int = numbers.getOrElseUpdate(e.canonicalized, (numbers.size, e))._1
@@ -147,7 +145,7 @@ final private[sparkcer] class BoundRules(
       RulePlan(
         one.rule.id,
         one.plan.copy(stream = one.plan.stream.copy(watermark = watermark)),
-        keyLists.indexOf(one.keyNames),
+        keyLists.indexOf(keyList(one)),
         own(one)._2.map(c => number(isOf.fold(c)(And(_, c)))).toVector,
         if (!needsAll) RulePlan.Meeting
         else isOf.fold[RulePlan.Reads](RulePlan.All)(e => RulePlan.AllOfInputs(number(e))),
@@ -160,13 +158,16 @@ final private[sparkcer] class BoundRules(
     }
     val zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
     val set = RuleSetPlan(rules, keyLists.length, event, time.dataType, zone, options.lateRows)
+    val rulesOf = Array.fill(numbers.size)(Vector.empty[String])
+    for (r <- rules; c <- r.conditions.distinct) rulesOf(c) :+= r.id
     val groupsOf = Array.fill(numbers.size)(Array.empty[Int])
     for (r <- rules; c <- r.conditions ++ r.reads.condition)
       if (!groupsOf(c).contains(r.group)) groupsOf(c) = groupsOf(c) :+ r.group
     val needAll = keyLists.indices.map(g => rules.exists(r => r.group == g && r.reads == RulePlan.All)).toArray
     val (table, tested) = bound(numbers.values.map(_._2).toVector)
     val output = RuleEvents.output(df.isStreaming)
-    (RuleEvents(table, tested, new RuleGroups(groupsOf, needAll), at, order, keys, kept, output, child), set)
+    val groups = new RuleGroups(groupsOf, needAll, rulesOf.map(FailedRule.names))
+    (RuleEvents(table, tested, groups, at, order, keys, kept, output, child).pruned, set)
   }
 
   /** The rows of a batch. */
@@ -191,7 +192,7 @@ final private[sparkcer] class BoundRules(
     one.copy(
       watermark = watermark,
       operator = UUID.randomUUID().toString,
-      metrics = f"spark_cer_rules_${df.semanticHash()}%08x",
+      metrics = f"${RuleChanges.Metrics}${df.semanticHash()}%08x",
       state = one.state.copy(types = RuleInputs.types(options.eventType))
     )
   }
@@ -213,8 +214,16 @@ private[sparkcer] object BoundRules {
       throw new CerException("CER_RULES.OTHER_WINDOW", "column" -> b.windowColumn.name, "time" -> b.time.name)
   }
 
+  /** The conditions of a rule. */
+  def resolvedAlone(b: Binding): Vector[Expression] =
+    Columns.plainlyResolved(b.df, b.unchecked.map(_._2)).toVector.flatten
+
+  /** Fails if a condition, a measure or HAVING depends on when it is evaluated. */
+  def mustNotAskForNow(b: Binding, conditions: Vector[Expression]): Unit =
+    if ((conditions ++ b.measures.bound.map(_._2) ++ b.measures.condition).exists(Columns.isOfNow))
+      throw new CerException("CER_RULES.NOW")
+
   final private class One(val rule: Rule, val binding: Binding, val plan: Plan) {
     def query: Query = binding.program.query
-    val keyNames: Vector[String] = binding.program.query.partitionBy.map(_.value)
   }
 }

@@ -31,6 +31,9 @@ final private[rules] class ConditionTable private (
     var met = new Array[Int](16)
     var count = 0
 
+    /** The condition that is being evaluated, to be named if it fails. */
+    var evaluated = -1
+
     def apply(row: InternalRow): Unit = {
       count = 0
       var i = 0
@@ -49,6 +52,7 @@ final private[rules] class ConditionTable private (
       var i = 0
       while (i < some.length) {
         val condition = some(i)
+        evaluated = condition
         if (rest(condition) == null || java.lang.Boolean.TRUE == rest(condition).eval(row)) {
           if (count == met.length) met = java.util.Arrays.copyOf(met, 2 * count)
           met(count) = condition

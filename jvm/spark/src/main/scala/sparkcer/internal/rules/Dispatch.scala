@@ -71,6 +71,9 @@ final private[rules] class Dispatch(set: RuleSetPlan) {
     count = 0
   }
 
+  /** Does the last event meet any condition of a rule? */
+  def meetsOne(rule: Int): Boolean = masks(rule).exists(_ != 0)
+
   /** The mask of a rule that reads the last event: its first word, and the others, or null if there are none. */
   def mask(rule: Int): Long = masks(rule)(0)
   def more(rule: Int): Array[Long] = if (masks(rule).length == 1) null else masks(rule).tail

@@ -1,5 +1,7 @@
 package sparkcer.internal.rules
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
@@ -24,7 +26,7 @@ final private[rules] class RuleBatch(set: RuleSetPlan, untils: Array[Long], even
 
   final private class RunningRule(val plan: RulePlan) {
     lazy val recognizer: Recognizer = plan.recognizer(set, rows)
-    lazy val view: View = plan.view(set.event)
+    lazy val view: View = plan.identified(set.event)
     val until: Long = plan.until.fold(Long.MaxValue)(untils)
   }
 
@@ -70,7 +72,7 @@ final private[rules] class RuleBatch(set: RuleSetPlan, untils: Array[Long], even
   }
 
   private var row: UnsafeRow = _
-  private var current: Recognizer = _ // which may have rows to return
+  private var running: RunningRule = _ // which may have rows to return
   private var waiting: InternalRow = _ // to be read after the deadlines before it
   private var going = true
 
@@ -80,21 +82,27 @@ final private[rules] class RuleBatch(set: RuleSetPlan, untils: Array[Long], even
   private var nextRule = 0
 
   def hasNext: Boolean = {
-    if (row == null && current != null) row = current.next()
+    if (row == null) row = found()
     while (row == null && going) {
       if (nextRule < dispatch.count) read()
       else if (waiting == null && events.hasNext) waiting = events.next()
       else if (!fire()) { if (waiting != null) begin() else going = false }
-      row = if (current == null) null else current.next()
+      row = found()
     }
     row != null
   }
 
+  private def found(): UnsafeRow =
+    if (running == null) null
+    else
+      try running.recognizer.next()
+      catch { case NonFatal(e) => throw FailedRule(running.plan, e) }
+
   def next(): UnsafeRow = {
     if (!hasNext) throw new NoSuchElementException
-    val found = row
+    val one = row
     row = null
-    found
+    one
   }
 
   /** Fires a deadline that comes before the event, and says whether there was one. */
@@ -102,8 +110,9 @@ final private[rules] class RuleBatch(set: RuleSetPlan, untils: Array[Long], even
     val before = if (waiting == null) Long.MaxValue else waiting.getLong(RuleEvents.Time)
     deadlines.first < before && {
       val reader = deadlines.poll().asInstanceOf[Reader]
-      current = reader.rule.recognizer
-      current.fire(reader.substream, reader.key, before, Long.MinValue, reader.rule.until): Unit
+      running = reader.rule
+      try running.recognizer.fire(reader.substream, reader.key, before, Long.MinValue, running.until): Unit
+      catch { case NonFatal(e) => throw FailedRule(running.plan, e) }
       deadlines.note(reader)
       true
     }
@@ -129,14 +138,19 @@ final private[rules] class RuleBatch(set: RuleSetPlan, untils: Array[Long], even
     waiting = null
   }
 
-  /** The next rule reads the event. */
+  /** The next rule reads the event. A rule that depends on neighbours reads events which meet none of its conditions,
+    * too; they matter for a key only after one that does.
+    */
   private def read(): Unit = {
     val number = dispatch.reading(nextRule)
-    val reader = key.readers.computeIfAbsent(number, n => new Reader(rules(n), event.key))
     nextRule += 1
-    current = reader.rule.recognizer
-    val masked = event.copy(mask = dispatch.mask(number), more = dispatch.more(number))
-    current.read(reader.substream, reader.ties, masked)
-    if (current.waits) deadlines.note(reader)
+    if (dispatch.meetsOne(number) || key.readers.containsKey(number)) {
+      val reader = key.readers.computeIfAbsent(number, n => new Reader(rules(n), event.key))
+      running = reader.rule
+      val masked = event.copy(mask = dispatch.mask(number), more = dispatch.more(number))
+      try running.recognizer.read(reader.substream, reader.ties, masked)
+      catch { case NonFatal(e) => throw FailedRule(running.plan, e) }
+      if (running.recognizer.waits) deadlines.note(reader)
+    }
   }
 }

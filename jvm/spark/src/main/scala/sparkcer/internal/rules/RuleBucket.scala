@@ -3,13 +3,11 @@ package sparkcer.internal.rules
 import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.collection.mutable
-
-import org.slf4j.LoggerFactory
+import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Literal, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, StructType}
 
-import sparkcer.engine.error.Errors
 import sparkcer.engine.state.{Frame, SharedArrays}
 import sparkcer.internal.output.View
 import sparkcer.internal.prepare.Event
@@ -20,17 +18,28 @@ import sparkcer.internal.stream.{Bucket, BucketOutput, Counts, LiveBucket, LogHe
   *
   * A piece of the log has a section for each rule that has changed, under the identity of the rule. So a set can change
   * from one run to the next: rules that stay find their sections, sections of rules that are gone are not read, and are
-  * left out of the next full piece, and new rules begin empty.
+  * left out of the next full piece, and new rules begin empty. A rule whose events have got more columns goes on with
+  * those that it began with, as far as its identity and its `match_id`s are concerned.
   */
 final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[RuleEvent] {
   private val dispatch = new Dispatch(set)
   private val rows = new RuleRows(set)
   private val buckets = new Array[Bucket](set.rules.length)
   private val unsaved = mutable.LinkedHashSet.empty[Int]
+
+  /** The rules of this bucket, some of which began before columns were added to the events. */
+  private val plans = set.rules.toArray
   private lazy val numberOf: Map[String, Int] = set.rules.indices.map(r => set.rules(r).id -> r).toMap
 
   private var fullBytes = 0L
   private var laterBytes = 0L
+
+  /** The bytes of events that several rules keep, beyond the first, as of the log. */
+  private var repeated = 0L
+
+  /** The rules whose saved state was not that of the rule now, and those that are gone; until they are told of. */
+  private val begunAnew = mutable.LinkedHashSet.empty[String]
+  private val gone = mutable.LinkedHashSet.empty[String]
 
   /** Does the log have sections of rules that are gone, or events with other columns? */
   private var outdated = false
@@ -44,8 +53,8 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
   }
 
   private def newBucket(rule: Int): Bucket = {
-    val plan = set.rules(rule)
-    new Bucket(plan.plan, plan.recognizer(set, rows), plan.view(set.event))
+    val plan = plans(rule)
+    new Bucket(plan.plan, plan.recognizer(set, rows), plan.identified(set.event))
   }
 
   def read(events: Array[RuleEvent], watermark: Long, out: BucketOutput): Unit = {
@@ -102,7 +111,8 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
       rules += own
       val started = System.nanoTime()
       val read = counts.events
-      work(bucket(rule))
+      try work(bucket(rule))
+      catch { case NonFatal(e) => throw FailedRule(plans(rule), e) }
       own.events = counts.events - read
       own.nanos = System.nanoTime() - started
     }
@@ -125,11 +135,16 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
 
   def isEmpty: Boolean = live.forall(buckets(_).isEmpty)
 
-  def bytes: Long = live.map(buckets(_).bytes).sum
+  /** Each rule counts the events that it keeps; those that several keep are there once. */
+  def bytes: Long = math.max(live.map(buckets(_).bytes).sum - repeated, fullBytes)
 
   def measure(counts: Counts): Unit = {
     live.foreach(buckets(_).measure(counts))
     counts.bytes = fullBytes + laterBytes
+    counts.begunAnew = begunAnew.toVector
+    counts.gone = gone.toVector
+    begunAnew.clear()
+    gone.clear()
     counts.rules.foreach { own =>
       val size = Counts()
       buckets(numberOf(own.rule)).measure(size)
@@ -148,10 +163,22 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
       arrays.save(out)
       out.int(sections.length)
       sections.foreach { case (r, bytes) =>
-        out.array(set.rules(r).identity.getBytes(UTF_8))
+        out.array(plans(r).identity.getBytes(UTF_8))
         out.array(bytes)
       }
+      // Nothing more if all rules have the columns with which they began.
+      val late = sections.indices.filter(i => plans(sections(i)._1).added.nonEmpty)
+      if (late.nonEmpty) {
+        out.int(late.length)
+        late.foreach { i =>
+          val added = plans(sections(i)._1).added.toVector.sorted
+          out.int(i)
+          out.int(added.length)
+          added.foreach(name => out.array(name.getBytes(UTF_8)))
+        }
+      }
     }
+    repeated = if (full) arrays.repeated else repeated + arrays.repeated
     unsaved.clear()
     savedOnce ++= rules
     outdated = false
@@ -164,39 +191,49 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
   private val savedOnce = mutable.HashSet.empty[Int]
 
   private def restore(pieces: Vector[Array[Byte]]): Unit = {
-    val sections = mutable.LinkedHashMap.empty[String, Vector[(Array[Byte], SharedArrays)]]
+    val sections = mutable.LinkedHashMap.empty[String, Section]
+    val loaded = mutable.ArrayBuffer.empty[SharedArrays]
     pieces.zipWithIndex.foreach { case (bytes, i) =>
       if (i == 0) fullBytes = bytes.length.toLong else laterBytes += bytes.length
       val in = Frame.read(bytes)
       val columns = DataType.fromJson(new String(in.array(), UTF_8)).asInstanceOf[StructType]
       if (columns != set.event) outdated = true
       val arrays = SharedArrays.load(in, RuleBucket.changed(columns, set.event)(_))
-      (0 until in.int()).foreach { _ =>
-        val rule = new String(in.array(), UTF_8)
-        sections(rule) = sections.getOrElse(rule, Vector.empty) :+ (in.array() -> arrays)
+      val its = Vector.fill(in.int()) {
+        val section = sections.getOrElseUpdate(new String(in.array(), UTF_8), new Section)
+        section.pieces += in.array() -> arrays
+        section.columns = columns.fieldNames.toSet
+        section
+      }
+      if (!in.done) (0 until in.int()).foreach { _ =>
+        val section = its(in.int())
+        section.columns --= Vector.fill(in.int())(new String(in.array(), UTF_8))
+      }
+      loaded += arrays
+    }
+    sections.foreach { case (identity, section) =>
+      val id = identity.take(identity.lastIndexOf(' '))
+      numberOf.get(id).map(r => r -> set.rules(r).since(section.columns, set.event)) match {
+        case Some((r, plan)) if plan.identity == identity =>
+          plans(r) = plan
+          buckets(r) = Bucket.load(newBucket(r), section.pieces.toVector, LogHead.Empty)
+          savedOnce += r
+        case Some(_) => begunAnew += id
+        case None    => gone += id
       }
     }
-    set.rules.indices.foreach { r =>
-      sections.remove(set.rules(r).identity).foreach { its =>
-        buckets(r) = Bucket.load(newBucket(r), its, LogHead.Empty)
-        savedOnce += r
-      }
-    }
-    if (sections.nonEmpty) {
-      outdated = true
-      RuleBucket.log.info(
-        Errors.print(
-          "CER_RULES.STATE_DROPPED",
-          "dropped" -> sections.size.toString,
-          "kept" -> savedOnce.size.toString
-        )
-      )
-    }
+    repeated = loaded.map(_.repeated).sum
+    if (begunAnew.nonEmpty || gone.nonEmpty) outdated = true
+  }
+
+  /** What the log has of a rule: its pieces, and the columns that events had when its state began. */
+  final private class Section {
+    val pieces = mutable.ArrayBuffer.empty[(Array[Byte], SharedArrays)]
+    var columns = Set.empty[String]
   }
 }
 
 private[sparkcer] object RuleBucket {
-  private val log = LoggerFactory.getLogger("sparkcer")
 
   /** Payloads with the columns that a set keeps now, from those that it kept when they were saved. A column that it did
     * not keep is NULL.

@@ -3,7 +3,7 @@ package sparkcer.internal.rules
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, UnaryNode}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types._
@@ -37,6 +37,10 @@ case class RuleEvents(
     child: LogicalPlan
 ) extends UnaryNode {
   override def producedAttributes: AttributeSet = outputSet
+
+  /** The same over the columns that it reads. */
+  def pruned: RuleEvents = copy(child = Project(child.output.filter(references.contains), child))
+
   override def simpleString(maxFields: Int): String = "CerRuleEvents"
   override protected def withNewChildInternal(c: LogicalPlan): RuleEvents = copy(child = c)
 }
@@ -45,8 +49,14 @@ case class RuleEvents(
   *   for each condition, the groups with a rule that has it
   * @param needAll
   *   for each group, whether a rule in it must see every event
+  * @param rules
+  *   for each condition, the names of the rules that have it, for messages
   */
-final private[rules] class RuleGroups(val of: Array[Array[Int]], val needAll: Array[Boolean]) extends Serializable
+final private[rules] class RuleGroups(
+    val of: Array[Array[Int]],
+    val needAll: Array[Boolean],
+    val rules: Array[String]
+) extends Serializable
 
 object RuleEvents {
   val Group = 0

@@ -1,13 +1,19 @@
 package sparkcer.internal.rules
 
+import org.apache.spark.sql.cerbridge.CerException
+
 import sparkcer.engine.evaluate.Program
 import sparkcer.internal.bind.ParameterValues
 
 /** What a set of rules will do, in words: what its rules share, and what some of them cost the others. */
 object RuleExplanation {
 
-  def of(rules: Vector[Rule]): String =
-    apply(rules.map(r => r.id -> Program(r.query, ParameterValues.quantities(r.query, r.params))))
+  def of(rules: Vector[Rule]): String = {
+    val wrong = new WrongRules
+    val right = wrong.of(rules)(_.id)(r => r.id -> Program(r.query, ParameterValues.quantities(r.query, r.params)))
+    if (wrong.nonEmpty) throw new CerException("CER_RULES.WRONG", wrong.parameters(rules.length): _*)
+    apply(right)
+  }
 
   /** @param rules
     *   with their names
@@ -41,7 +47,8 @@ object RuleExplanation {
       .mkString("\n\n")
   }
 
-  private def list(ids: Vector[String]): String =
+  /** Names of rules, of many the first. */
+  private[rules] def list(ids: Vector[String]): String =
     if (ids.length <= MaxNames) ids.sorted.mkString(", ")
     else s"${ids.sorted.take(MaxNames).mkString(", ")} and ${ids.length - MaxNames} more"
 

@@ -1,11 +1,13 @@
 package sparkcer.internal.rules
 
+import java.util.concurrent.ConcurrentHashMap
+
 import org.apache.spark.sql.types.{DataType, StructType}
 
 import sparkcer.engine.ceql.{Parameters, Parser, Quantity}
 import sparkcer.engine.evaluate.{Digest, Program}
 import sparkcer.internal.bind.{BoundComparisons, Plan}
-import sparkcer.internal.output.{MatchWriter, Recognizer, View}
+import sparkcer.internal.output.{MatchSchema, MatchWriter, Recognizer, View}
 
 /** A set of rules over one stream of events, as it is sent to tasks.
   *
@@ -51,6 +53,8 @@ final case class RuleSetPlan(
   *   whether it does not say how many matches it returns at a time
   * @param until
   *   if its matches wait for a deadline, in a batch: which of the times it is up to which its events are complete
+  * @param added
+  *   the columns that events have got since its saved state began. They are shown, and are no part of a `match_id`
   */
 final case class RulePlan(
     id: String,
@@ -62,14 +66,22 @@ final case class RulePlan(
     comparisons: BoundComparisons,
     isUnlimited: Boolean,
     until: Option[Int],
-    output: RuleOutput
+    output: RuleOutput,
+    added: Set[String] = Set.empty
 ) {
+
+  /** Of a match of the rule alone, without the columns that were added. */
+  private lazy val schema: MatchSchema =
+    if (added.isEmpty) plan.schema
+    else plan.schema.copy(event = StructType(plan.schema.event.filterNot(f => added(f.name))))
+
+  lazy val fingerprint: Long = plan.copy(schema = schema).fingerprint
 
   /** Two rules with the same identity read each other's saved state. */
   lazy val identity: String = {
     val text = Vector(
       plan.query.asked,
-      plan.schema.event.toDDL,
+      schema.event.toDDL,
       plan.schema.key.map(f => s"${f.name} ${f.dataType.sql}").mkString(", "),
       plan.window.clock.dataType.sql,
       plan.stream.state.types,
@@ -78,29 +90,46 @@ final case class RulePlan(
     s"$id ${Digest.hash(text)}"
   }
 
-  /** Its query, which never returns more than [[RulePlan.MostMatches]] at a time: one bad rule must not stop the
-    * others. Compiled once on each executor, for all buckets.
+  /** The rule as it was when the set kept only these columns of events. The same rule each time that it is asked for,
+    * so that it is compiled once.
+    *
+    * @param now
+    *   the columns that the set keeps now
+    */
+  def since(before: Set[String], now: StructType): RulePlan = {
+    val names = own.zip(plan.schema.event).collect { case (i, f) if !before(now(i).name) => f.name }.toSet
+    if (names == added) this else earlier.computeIfAbsent(names, _ => copy(added = names))
+  }
+  @transient private lazy val earlier = new ConcurrentHashMap[Set[String], RulePlan]
+
+  /** Its query. Without a LIMIT of its own it has the order of one, because not all of its matches may be returned.
+    * Compiled once on each executor, for all buckets.
     */
   @transient lazy val program: Program =
     if (!isUnlimited) plan.query.program
     else {
       val query = Parameters.bind(Parser.parse(plan.query.text), plan.query.quantities)
-      Program.compile(query.copy(limit = Some(Quantity.Number(RulePlan.MostMatches)))(query.text))
+      Program.compile(query.copy(limit = Some(Quantity.Number(Long.MaxValue)))(query.text))
     }
 
-  def view(event: StructType): View = if (own == event.indices.toVector) View.Whole else View.some(own, event)
+  /** The columns that it keeps itself. */
+  private def view(event: StructType): View = View.of(own, event)
+
+  /** Those that its `match_id`s are made of. */
+  def identified(event: StructType): View =
+    View.of(own.zip(plan.schema.event).collect { case (i, f) if !added(f.name) => i }, event)
 
   /** @param rows
     *   shared by all rules that are evaluated one after the other
     */
   def recognizer(set: RuleSetPlan, rows: RuleRows): Recognizer = {
     val compiled = program
-    val seen = view(set.event)
     val row =
       if (output.isEmpty) null
-      else new MatchWriter(plan.schema, compiled, plan.clock, plan.fingerprint, Set.empty, seen)
-    val writer = new RuleWriter(this, compiled, set, seen, row, rows)
-    new Recognizer(plan, compiled, comparisons, set.event.length, writer, cut = isUnlimited)
+      else new MatchWriter(plan.schema, compiled, plan.clock, plan.fingerprint, Set.empty, view(set.event))
+    val writer = new RuleWriter(this, compiled, set, identified(set.event), row, rows)
+    val most = if (isUnlimited) math.min(RulePlan.MostMatches, plan.maxMatchesPerEvent) else Long.MaxValue
+    new Recognizer(plan, compiled, comparisons, set.event.length, writer, Some(most))
   }
 }
 
@@ -124,5 +153,6 @@ object RulePlan {
     override def condition: Option[Int] = Some(number)
   }
 
-  val MostMatches = 1000
+  /** How many matches of an event a rule without LIMIT returns: one bad rule must not stop the others. */
+  val MostMatches = 1000L
 }

@@ -15,6 +15,7 @@ private[sparkcer] object RuleStream {
   def apply(spark: SparkSession, events: RuleEvents, set: RuleSetPlan, bound: BoundRules): DataFrame = {
     val stream = bound.stream
     StreamWarnings.atStart(bound.plans, stream)
+    Sessions.listen(spark, RuleChanges)
     // A rule that is gone, or was for a while, must leave no state in any bucket.
     val rows = Plans.dataFrame(spark, Tally(events, Some(new RunStarts))).as[RuleEvent](Encoders.product[RuleEvent])
     // Sent once to each executor: with many rules it is large.
@@ -41,10 +42,17 @@ private[sparkcer] object RuleStream {
       }: _*)
   }
 
-  /** How many rules were left out, and what the costliest of the others did. */
+  /** How many rules were left out, what the costliest of the others did, and which have lost their saved state. */
   private def metrics(bound: BoundRules): Seq[Column] = {
     val costliest = CostliestRules(Columns.expression(col("counts.rules"))).toAggregateExpression()
+    def names(column: String) =
+      Columns.column(RuleNames(Columns.expression(col(s"counts.$column"))).toAggregateExpression()).as(column)
     val leftOut = lit(bound.leftOut.toLong)
-    Seq(coalesce(max(leftOut), leftOut).as("skipped"), Columns.column(costliest).as("rules"))
+    Seq(
+      coalesce(max(leftOut), leftOut).as("skipped"),
+      Columns.column(costliest).as("rules"),
+      names("begunAnew"),
+      names("gone")
+    )
   }
 }

@@ -22,6 +22,8 @@ final private[rules] class RuleRows(set: RuleSetPlan) {
 
 /** The rows of a rule's matches, which look alike whatever the rule is, see [[RuleWriter.schema]].
   *
+  * @param identified
+  *   the columns of an event that its `match_id` is made of
   * @param matchRow
   *   writes the row that the rule alone would have, for measures and HAVING; null if it has neither
   */
@@ -29,12 +31,12 @@ final private[rules] class RuleWriter(
     rule: RulePlan,
     program: Program,
     set: RuleSetPlan,
-    view: View,
+    identified: View,
     matchRow: MatchWriter,
     rows: RuleRows
 ) extends MatchRows {
   private val id = UTF8String.fromString(rule.id)
-  private val identity = new MatchIdentity(rule.plan.fingerprint, view)
+  private val identity = new MatchIdentity(rule.fingerprint, identified)
   private val clock = rule.plan.clock
   private val row = new GenericInternalRow(RuleWriter.schema(set).length) // without a late event
   private val measures = rule.output.measures.map(e => UnsafeProjection.create(Seq(e)))
@@ -62,10 +64,9 @@ final private[rules] class RuleWriter(
       end: Long,
       deadline: Long,
       substream: Substream,
-      m: Matches,
-      truncated: Boolean
+      m: Matches
   ): UnsafeRow = {
-    val own = if (matchRow == null) null else matchRow.write(keyBytes, end, deadline, substream, m, truncated)
+    val own = if (matchRow == null) null else matchRow.write(keyBytes, end, deadline, substream, m)
     if (!having.forall(_.eval(own))) null
     else {
       row(0) = id
@@ -76,7 +77,7 @@ final private[rules] class RuleWriter(
       row(5) = new GenericArrayData(Array.tabulate[Any](m.length)(i => event(substream, m, m.length - 1 - i)))
       row(6) = measures.fold[Any](null)(_.apply(own).getVariant(0))
       row(7) = null
-      row(8) = truncated
+      row(RuleWriter.Truncated) = false
       rows(row)
     }
   }
@@ -93,10 +94,12 @@ final private[rules] class RuleWriter(
       row(5) = null
       row(6) = null
       row(7) = n
-      row(8) = false
+      row(RuleWriter.Truncated) = n == Long.MaxValue
       rows(row)
     }
   }
+
+  def cut(row: UnsafeRow): Unit = row.setBoolean(RuleWriter.Truncated, true)
 
   private def event(substream: Substream, m: Matches, i: Int): InternalRow = {
     val payload = substream.payload(m.event(i))
@@ -107,6 +110,7 @@ final private[rules] class RuleWriter(
 }
 
 private[sparkcer] object RuleWriter {
+  private val Truncated = 8
 
   /** The events of a match are in order, each once, with all its variables. A late event is a row by itself. */
   def schema(set: RuleSetPlan): StructType = StructType(

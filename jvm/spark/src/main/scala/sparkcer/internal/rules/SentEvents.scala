@@ -1,5 +1,7 @@
 package sparkcer.internal.rules
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
@@ -75,7 +77,8 @@ final private[rules] class SentEvents(
     else {
       time = now.getLong(0)
       order = if (at.length == 1) 0L else now.getLong(1)
-      conditions(event)
+      try conditions(event)
+      catch { case NonFatal(e) => throw FailedRule(groups.rules(conditions.evaluated), e) }
       System.arraycopy(groups.needAll, 0, wanted, 0, wanted.length)
       var i = 0
       while (i < conditions.count) {

@@ -21,6 +21,10 @@ final case class StreamOutput(row: Array[Byte], end: Timestamp, late: Array[Byte
   *   were read
   * @param rules
   *   of a set: the rules that did something
+  * @param begunAnew
+  *   of a set: the rules whose saved state was dropped because they are not the same any more
+  * @param gone
+  *   of a set: the rules whose saved state was dropped because the set does not have them any more
   */
 final case class Counts(
     var input: Long = 0,
@@ -38,7 +42,9 @@ final case class Counts(
     var nodes: Long = 0,
     var largest: Long = 0,
     var bytes: Long = 0,
-    var rules: Seq[RuleCounts] = Nil
+    var rules: Seq[RuleCounts] = Nil,
+    var begunAnew: Seq[String] = Nil,
+    var gone: Seq[String] = Nil
 )
 
 /** What one rule of a set did in a bucket in one micro-batch, and the size of its state after it. */

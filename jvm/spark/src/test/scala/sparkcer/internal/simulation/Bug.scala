@@ -20,6 +20,9 @@ sealed abstract class Bug {
   /** Is an engine taken from the cache whose log ended elsewhere? */
   def takesStaleEngine: Boolean = false
 
+  /** Are buckets without events not visited when a stream starts? */
+  def skipsVisits: Boolean = false
+
   /** The engines of an executor, which may be idle for a second of this clock. */
   final def newCache(nanos: () => Long): EngineCache =
     if (!takesStaleEngine) new EngineCache(idleMillis = 1000, nanos)
@@ -38,6 +41,10 @@ object Bug {
 
   final class LostTimer extends Bug {
     override def losesTimer(): Boolean = sometimes()
+  }
+
+  final class SkippedVisit extends Bug {
+    override def skipsVisits: Boolean = true
   }
 
   final class StaleEngine extends Bug {

@@ -6,12 +6,13 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.cerbridge.CerException
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.LongType
 import org.apache.spark.unsafe.Platform
 
 import sparkcer.engine.automaton.EventCondition
-import sparkcer.engine.ceql.Consume
+import sparkcer.engine.ceql.{CeqlException, Consume}
 import sparkcer.internal.rules.{RuleBucket, RuleEvent, RuleOutput, RulePlan, RuleProcessor, RuleSetPlan, RuleWriter}
 import sparkcer.internal.stream.{EngineCache, LogHead, Processor}
 
@@ -23,8 +24,13 @@ final class SimulatedRules(schedule: Schedule, bug: Bug = new Bug.None) extends 
   type Sent = RuleEvent
 
   /** Each rule as it is alone. */
-  val worlds: Vector[World] =
-    (schedule.world +: (1 until Rules).map(schedule.rule)).toVector.filter(_.program.query.consumeBy != Consume.Any)
+  val worlds: Vector[World] = {
+    val others = Iterator.from(1).flatMap { i =>
+      try Some(schedule.rule(i))
+      catch { case _: CeqlException | _: CerException => None } // a query that is refused
+    }
+    (Iterator.single(schedule.world) ++ others).filter(_.program.query.consumeBy != Consume.Any).take(Rules).toVector
+  }
 
   private def isFixed(rule: Int): Boolean = rule < 2
 
@@ -106,7 +112,8 @@ final class SimulatedRules(schedule: Schedule, bug: Bug = new Bug.None) extends 
   protected def keyOf(row: RuleEvent): Array[Byte] = row.key
   protected def tally(numbers: Array[Long]): RuleEvent =
     RuleEvent(0, Array.empty, 0, 0, 0, Array.empty, Array.empty, first = false, numbers)
-  protected def visit(bucket: Int): Option[RuleEvent] = Some(tally(Array.empty))
+  protected def visit(bucket: Int): Option[RuleEvent] =
+    if (bug.skipsVisits) None else Some(tally(Array.empty))
 
   protected def mayBeLate(event: Int, latestBefore: Option[Long], deliveredBefore: Vector[Int]): Boolean =
     !schedule.chained && worlds.head.timeOf(event).exists(_ < Processor.toMicros(now))

@@ -1,18 +1,20 @@
 package sparkcer.internal.unit
 
 import java.nio.file.Files
+import java.sql.Timestamp
 
 import org.apache.logging.log4j.Level
 
-import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.{DataFrame, SQLContext, SparkSession}
 import org.apache.spark.sql.streaming.Trigger
 
 import sparkcer._
 import sparkcer.engine.ceql.Parser
 import sparkcer.engine.testkit.ErrorCase
 import sparkcer.internal.bind.{Binding, Options}
-import sparkcer.internal.rules.{BoundRules, Rule, RuleInputs, RuleTable}
+import sparkcer.internal.rules.{BoundRules, Rule, RuleExplanation, RuleInputs, RuleTable}
 import sparkcer.internal.testkit.Logged
+import sparkcer.internal.testkit.Memory.MemoryStream
 
 /** All errors and warnings of sets of rules. */
 final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries(spark) {
@@ -77,6 +79,32 @@ final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries
       "All rules of a set have the same time column, but one is about 't' and another about 'price'. " +
         "Name the column: time='t'."
     )(events.cerRules(Map("a" -> s"$right WITHIN 1 [t]", "b" -> s"$right WITHIN 1 [price]"))),
+    error(
+      "CER_RULES.NOW",
+      "A rule of a set cannot ask for the current time: its conditions are made once, so that it would be the time of " +
+        "the start. Give each event the time that it is compared with as a column, or run the query by itself."
+    ) {
+      val b = Binding.of(events, s"$right FILTER A[current_date() > DATE'2026-01-01']", Options(time = Some("t")))
+      BoundRules.mustNotAskForNow(b, BoundRules.resolvedAlone(b))
+    },
+    error(
+      "CER_RULES.WRONG",
+      "1 of 2 rules are wrong.\n\nRule 'b': [CER_SYNTAX] Line 1, column 8: expected *, NONE, COUNT(*), a strategy " +
+        "(ALL, ANY, NEXT, LAST, MAX, STRICT) or a variable, found the end of the query.\nSELECT \n       ^"
+    )(RuleExplanation.of(Vector(Rule("a", right), Rule("b", "SELECT ")))),
+    error(
+      "CER_RULES.FAILED",
+      "Rule 'b' fails: [CER_TOO_MANY_MATCHES] The event at 70 closes more than 100 matches. " +
+        "Use LIMIT, a shorter WITHIN, SELECT NEXT, LAST or COUNT(*), or raise spark.cer.maxMatchesPerEvent."
+    ) {
+      val many = spark.sql("SELECT id AS t, IF(id = 70, 'B', 'A') AS type FROM range(71)")
+      spark.conf.set("spark.cer.maxMatchesPerEvent", "100")
+      try many.cerRules(Map("a" -> right, "b" -> "SELECT * FROM S WHERE A+ ; B LIMIT 200"), time = "t").collect()
+      finally spark.conf.unset("spark.cer.maxMatchesPerEvent")
+    },
+    error("CER_RULES.COLUMN_TYPE", "The column 'rule_id' of a table of rules is INT, and must be STRING.")(
+      RuleTable(Seq((1, right)).toDF("rule_id", "query"))
+    ),
     error("CER_RULES.TWICE", "Two rules have the name 'a'. Each rule needs a name of its own.")(
       CerRules(events, Seq(Rule("a", right), Rule("a", wrong)), Options(time = Some("t")), skipInvalid = false)
     ),
@@ -98,6 +126,20 @@ final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries
     }
   )
 
+  /** A stream of one event after the other, with other rules for each. */
+  private def restarted(queries: String*): Unit = {
+    implicit val context: SQLContext = spark.sqlContext
+    val input = MemoryStream[(String, Timestamp)]
+    val checkpoint = Files.createTempDirectory("cer").toString
+    queries.zipWithIndex.foreach { case (query, i) =>
+      val stream = input.toDF().toDF("type", "ts").withWatermark("ts", "0 seconds")
+      val running = stream.cerRules(Map("a" -> query)).writeStream.format("noop")
+      input.addData(("A", new Timestamp(1700000000000L + i)))
+      val one = running.option("checkpointLocation", checkpoint).trigger(Trigger.AvailableNow()).start()
+      one.awaitTermination()
+    }
+  }
+
   /** A stream with two rules, started again on its checkpoint with one of them. */
   private def withOtherRules(): Unit = {
     val folder = Files.createTempDirectory("cer")
@@ -113,6 +155,16 @@ final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries
 
   def warnings: Vector[(String, String, () => Vector[String])] = Vector(
     (
+      "CER_RULES.BEGIN_ANEW",
+      "[CER_RULES] The saved state of these rules is dropped, and they begin anew: a. Their query, its parameters, or the " +
+        "columns of the events are not as before, or this version of spark-cer compiles them in another way.",
+      () =>
+        Logged.during("sparkcer") {
+          restarted("SELECT * FROM S WHERE (A ; B) WITHIN 1 hour", "SELECT * FROM S WHERE (A ; C) WITHIN 1 hour")
+          Thread.sleep(500) // until listeners have been told
+        }
+    ),
+    (
       "CER_RULES.SKIPPED",
       s"[CER_RULES] 1 of 2 rules are wrong and are left out.\n\n$listed",
       () =>
@@ -123,8 +175,12 @@ final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries
     ),
     (
       "CER_RULES.STATE_DROPPED",
-      "[CER_RULES] The state of 1 rules that have changed or are gone is dropped; 1 go on.",
-      () => Logged.during("sparkcer", Some(Level.INFO))(withOtherRules())
+      "[CER_RULES] The saved state of rules that the set does not have any more is dropped: b.",
+      () =>
+        Logged.during("sparkcer", Some(Level.INFO)) {
+          withOtherRules()
+          Thread.sleep(500) // until listeners have been told
+        }
     ),
     (
       "CER_UNBOUNDED_STATE.RULES",

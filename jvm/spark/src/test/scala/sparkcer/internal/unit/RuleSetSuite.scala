@@ -8,11 +8,13 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{DataFrame, Row, SQLContext}
 import org.apache.spark.sql.cerbridge.CerException
+import org.apache.spark.sql.execution.FileSourceScanExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.functions.lit
 
 import sparkcer._
 import sparkcer.engine.evaluate.Program
-import sparkcer.internal.rules.{Rule, RuleEvents, RuleExplanation, RuleRecognize}
+import sparkcer.internal.rules.{Rule, RuleEventsExec, RuleExplanation, RuleRecognizeExec}
 import sparkcer.internal.bind.Options
 import sparkcer.internal.testkit.Memory.MemoryStream
 import sparkcer.internal.testkit.SparkSuite
@@ -26,28 +28,57 @@ class RuleSetSuite extends SparkSuite {
     .toDF("type", "t", "k", "n")
   private val pairs = "SELECT * FROM S WHERE (A AS a ; B AS b) PARTITION BY [k] WITHIN 10 [t]"
 
-  test("a rule without LIMIT returns 1,000 matches of an event, and says if there are more") {
-    val many = (0 until 50).map(i => ("A", i, "x")).toDF("type", "t", "k")
-    val query = "SELECT * FROM S WHERE (A AS a ; A AS b ; A AS c) WITHIN 100 [t]"
-    val found = many.cerRules(Map("all" -> query, "few" -> s"$query LIMIT 3"), time = "t")
-    def of(rule: String, end: Int) = found.where($"rule_id" === rule && $"end" === end)
-    // The event at t closes the pairs of those before it.
-    assertEquals(of("all", 44).count(), 946L)
-    assertEquals(of("all", 44).where("truncated").count(), 0L)
-    assertEquals(of("all", 49).count(), 1000L)
-    assertEquals(of("all", 49).where("truncated").count(), 1L)
-    assertEquals(of("few", 49).count(), 3L)
-    assertEquals(found.where("rule_id = 'few' AND truncated").count(), 0L)
-    val again = many.cerRules(Map("all" -> query), time = "t").where("end = 49").select("match_id").as[String]
-    assertEquals(of("all", 49).select("match_id").as[String].collect().toSet, again.collect().toSet)
+  private def metric(df: DataFrame, name: String): Long =
+    operator(df) { case e: RuleEventsExec => e }.metrics(name).value
+
+  test("rules with different PARTITION BY read one scan and share one shuffle") {
+    val folder = Files.createTempDirectory("cer").toString
+    events.withColumn("unread", lit("x")).write.mode("overwrite").parquet(folder)
+    val read = spark.read.parquet(folder)
+    val few = pairs.replace("*", "a[n]")
+    val df =
+      read.cerRules(
+        Map("p" -> few, "q" -> few.replace(" PARTITION BY [k]", ""), "c" -> few, "K" -> few.replace("[k]", "[K]")),
+        time = "t"
+      )
+    assertEquals(df.collect().length, 2 + 4 + 2 + 2)
+    val plan = df.queryExecution.executedPlan
+    assertEquals(
+      collect(plan) { case s: FileSourceScanExec => s }.map(_.schema.fieldNames.toSet),
+      Seq(Set("type", "t", "k", "n"))
+    )
+    assertEquals(collect(plan) { case s: ShuffleExchangeLike => s }.length, 1)
+    assertEquals(collect(plan) { case r: RuleRecognizeExec => r }.map(_.set.groups), Seq(2))
+    // C meets no condition; each other event goes to both groups.
+    assertEquals(Seq("events", "dropped", "sent").map(metric(df, _)), Seq(5L, 1L, 8L))
   }
 
-  test("rules with different PARTITION BY are in one operator") {
-    val df = events.cerRules(Map("p" -> pairs, "q" -> pairs.replace(" PARTITION BY [k]", ""), "c" -> pairs), time = "t")
-    assertEquals(df.count(), 2L + 2L + 4L)
-    val plan = df.queryExecution.optimizedPlan
-    assertEquals(plan.collect { case r: RuleRecognize => r.set.rules.length }, Seq(3))
-    assertEquals(plan.collect { case e: RuleEvents => e.keys.length }, Seq(2))
+  test("equal conditions are evaluated once, however they are written") {
+    val rules = Seq("a[n > 1 AND t < 9]", "a[t < 9 AND n > 1]", "a[1 < n AND 9 > t]").zipWithIndex.map { case (c, i) =>
+      s"r$i" -> s"SELECT a FROM S WHERE A AS a FILTER $c"
+    }
+    val df = events.cerRules(rules.toMap, time = "t")
+    assertEquals(df.collect().length, 3)
+    val sets = collect(df.queryExecution.executedPlan) { case r: RuleRecognizeExec => r.set }
+    assertEquals(sets.flatMap(_.rules.flatMap(_.conditions)).distinct.length, 1)
+  }
+
+  test("a rule that asks for the current time is refused") {
+    val refused = Seq(
+      "SELECT * FROM S WHERE A FILTER A[n < unix_timestamp()]",
+      "SELECT * FROM S WHERE A FILTER A[current_timestamp > TIMESTAMP'2026-01-01' AND n > 0]",
+      "SELECT a, max(a.n) + year(now()) AS y FROM S WHERE A AS a",
+      "SELECT * FROM S WHERE A AS a HAVING max(a.n) < year(current_date())"
+    )
+    refused.foreach { q =>
+      val e = intercept[CerException](events.cerRules(Map("r" -> q), time = "t"))
+      assert(
+        e.getMessage.contains("Rule 'r': [CER_RULES] A rule of a set cannot ask for the current time"),
+        e.getMessage
+      )
+    }
+    val user = "SELECT * FROM S WHERE A FILTER A[current_user() != 'nobody']"
+    assertEquals(events.cerRules(Map("r" -> user), time = "t").count(), 2L)
   }
 
   test("keys of any type are text, and the order column decides between equal times") {

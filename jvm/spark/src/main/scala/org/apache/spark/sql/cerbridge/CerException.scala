@@ -51,12 +51,16 @@ class CerException private (val key: String, text: String)
   * @param text
   *   the message without the condition in brackets
   */
-class CerRuntimeException private (val key: String, text: String)
-    extends SparkRuntimeException("USER_RAISED_EXCEPTION", Map("errorMessage" -> text))
+class CerRuntimeException private (val key: String, text: String, cause: Throwable)
+    extends SparkRuntimeException("USER_RAISED_EXCEPTION", Map("errorMessage" -> text), cause)
     with Catalogued {
 
   /** @param parameters of the error's message */
-  def this(key: String, parameters: (String, String)*) = this(key, Errors.message(key, parameters: _*))
+  def this(key: String, parameters: (String, String)*) = this(key, Errors.message(key, parameters: _*), null: Throwable)
+
+  /** @param parameters of the error's message */
+  def this(cause: Throwable, key: String, parameters: (String, String)*) =
+    this(key, Errors.message(key, parameters: _*), cause)
 
   override def getMessage: String = s"[${Errors.condition(key)}] $text"
   // Asked first of all, on a driver that may have the exception from an executor and has made none itself.

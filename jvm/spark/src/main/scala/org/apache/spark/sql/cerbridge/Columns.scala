@@ -1,9 +1,11 @@
 package org.apache.spark.sql.cerbridge
 
 import org.apache.spark.sql.{Column, DataFrame}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, CurrentCatalog, CurrentDatabase}
+import org.apache.spark.sql.catalyst.expressions.{CurrentTimeZone, CurrentUser, Expression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.classic.ExpressionUtils
 import org.apache.spark.sql.types.StringType
 
@@ -56,6 +58,14 @@ object Columns {
     }
     val plan = Sessions.session(df).sessionState.optimizer.execute(Project(named, Plans.planOf(df)))
     inlined(plan, named.map(_.toAttribute))
+  }
+
+  /** Does the value depend on when it is evaluated, as that of `current_date()`? [[evaluable]] makes a constant of it.
+    */
+  def isOfNow(e: Expression): Boolean = e match {
+    case _: CurrentDatabase | _: CurrentCatalog | _: CurrentUser | _: CurrentTimeZone => false
+    case other if other.children.isEmpty => other.containsPattern(TreePattern.CURRENT_LIKE)
+    case other                           => other.children.exists(isOfNow)
   }
 
   /** Are strings of this type equal only if their bytes are? */
