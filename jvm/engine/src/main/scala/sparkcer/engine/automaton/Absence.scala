@@ -20,9 +20,36 @@ final private[automaton] class Absence(text: String, resolve: (Condition, Formul
     case Formula.As(body, x) => ways(body, before).map(w => w.copy(own = w.own + x.value))
     case Formula.Or(parts)   => parts.flatMap(ways(_, before))
     case Formula.Filter(body, condition) =>
+      checkBound(condition, body.variables, before)
       val resolved = resolve(condition, before.fold(body)(b => Formula.Sequence(Vector(b, body))))
       for (way <- ways(body, before); test <- tests(resolved, way, body.variables)) yield test.of(way)
     case other => throw new IllegalStateException(s"$other is not one event")
+  }
+
+  /** Refuses a comparison with a variable that is not bound before α. */
+  private def checkBound(c: Condition, own: Set[String], before: Option[Formula]): Unit = {
+    val bound = before.fold(Set.empty[String])(_.variables)
+    names(c).find(x => !own(x.value) && !bound(x.value)).foreach { x =>
+      if (before.isEmpty) throw new CeqlException(text, x.offset, "CER_ABSENCE.BEFORE_COMPARED", "name" -> x.value)
+      val known = bound.toVector.sorted
+      throw new CeqlException(
+        text,
+        x.offset,
+        "CER_ABSENCE.NOT_BOUND",
+        "name" -> x.value,
+        "variables" -> CeqlException.list(known),
+        "suggestion" -> CeqlException.suggestion(x.value, known)
+      )
+    }
+  }
+
+  /** The variables that it names as they are written. α has no aggregates. */
+  private def names(c: Condition): Vector[Name] = c match {
+    case Holds(x, _) => Vector(x)
+    case c: Compare  => (c.left.variables ++ c.right.variables).toVector
+    case And(parts)  => parts.flatMap(names)
+    case Or(parts)   => parts.flatMap(names)
+    case _           => Vector.empty
   }
 
   /** What is asked of an event that is bound to `way.own`, as alternatives. A condition on another variable of α, which

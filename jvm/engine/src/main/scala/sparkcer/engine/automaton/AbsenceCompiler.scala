@@ -64,7 +64,12 @@ final private[automaton] class AbsenceCompiler(compiler: Compiler, text: String)
     val clause = AbsentBefore(absence(f.absent, None).map(_.condition).to(ListSet): Set[EventCondition], f.length)
     if (!absentBefore.contains(clause)) absentBefore += clause
     if (absentBefore.length > Compiler.MaxAbsentBefore)
-      throw new CeqlException(text, f.absent.offset, "CER_QUERY_TOO_LARGE.ALTERNATIVES")
+      throw new CeqlException(
+        text,
+        f.absent.offset,
+        "CER_QUERY_TOO_LARGE.BEFORE",
+        "most" -> Compiler.MaxAbsentBefore.toString
+      )
     val number = absentBefore.indexOf(clause)
     val body = build(f.body)
     val bySource = steps.drop(body.firstStep).groupBy(_.from)

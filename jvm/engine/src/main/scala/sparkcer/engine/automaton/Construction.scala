@@ -38,8 +38,8 @@ final class Construction(val cea: Cea, strategy: Strategy) {
     val found = new Found[Array[Long]] {
       def next(label: Int, accepts: Boolean, runs: Array[Long], flag: Int): Unit =
         add(label, accepts, runs, flagged(runs, flag))
-      def threatened(label: Int, accepts: Boolean, p: Array[Long], e: Array[Long], b: Array[Long]): Unit =
-        add(label, accepts, p, p ++ e ++ b)
+      def threatened(label: Int, ends: Array[Long], p: Array[Long], e: Array[Long], b: Array[Long]): Unit =
+        add(label, Bits.nonEmpty(ends), p, p ++ e ++ b)
     }
     def successors(set: Int) =
       if (set == 0 || rules.threatened) new BitSuccessors(cea, sets, state, set * words, passes) else null
@@ -58,14 +58,17 @@ final private[automaton] class BitSuccessors(
     passes: Int => Boolean
 ) extends Successors[Array[Long]] {
   private val targets = new Array[Array[Long]](cea.labels.length)
-  private val accepting = new Array[Boolean](cea.labels.length)
+  private val finals = new Array[Array[Long]](cea.labels.length)
 
   Bits.foreach(state, offset, cea.words) { q =>
     cea.outgoing(q).foreach { t =>
       if (t.passes(passes)) {
-        if (targets(t.label) == null) targets(t.label) = new Array[Long](cea.words)
+        if (!takes(t.label)) {
+          targets(t.label) = new Array[Long](cea.words)
+          finals(t.label) = new Array[Long](cea.words)
+        }
         if (cea.outgoing(t.to).nonEmpty) Bits.set(targets(t.label), t.to)
-        if (cea.finals(t.to)) accepting(t.label) = true
+        if (cea.finals(t.to)) Bits.set(finals(t.label), t.to)
       }
     }
   }
@@ -73,12 +76,15 @@ final private[automaton] class BitSuccessors(
   def labels: Int = targets.length
   def takes(label: Int): Boolean = targets(label) != null
   def set(label: Int): Array[Long] = targets(label)
-  def accepts(label: Int): Boolean = accepting(label)
+  def accepts(label: Int): Boolean = takes(label) && Bits.nonEmpty(finals(label))
 
-  def union(chosen: Int => Boolean): Array[Long] =
+  def union(chosen: Int => Boolean): Array[Long] = united(targets, chosen)
+  def ended(chosen: Int => Boolean): Array[Long] = united(finals, chosen)
+
+  private def united(byLabel: Array[Array[Long]], chosen: Int => Boolean): Array[Long] =
     (0 until labels).iterator
       .filter(l => chosen(l) && takes(l))
-      .map(targets(_))
+      .map(byLabel(_))
       .foldLeft(new Array[Long](cea.words))(sets.union)
 }
 
@@ -95,6 +101,10 @@ final private[automaton] class BitSets(simulated: Array[Array[Long]]) extends Se
     Bits.foreach(b, 0, b.length)(q => left.indices.foreach(i => left(i) &= ~simulated(q)(i)))
     left
   }
+
+  /** All runs end in the same way, or `compare.Machine` would run the query. */
+  def unbeaten(ends: Array[Long], better: Array[Long]): Array[Long] =
+    if (Bits.nonEmpty(better)) new Array[Long](ends.length) else ends
 }
 
 /** Sets of small numbers as bits in words. */

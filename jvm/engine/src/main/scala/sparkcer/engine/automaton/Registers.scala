@@ -40,7 +40,7 @@ final class Registers private (
   }
 
   /** The registers that a use writes, if the comparison holds. */
-  private def writes(use: ComparisonUse): Seq[Int] = {
+  private[engine] def writes(use: ComparisonUse): Seq[Int] = {
     val at = first(use.comparison)
     comparisons(use.comparison) match {
       case _: Comparison.Same | _: Comparison.Consecutive => Seq(at)

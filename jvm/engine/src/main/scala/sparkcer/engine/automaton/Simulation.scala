@@ -49,8 +49,12 @@ final private[engine] class Simulation(cea: Cea, live: Int => Seq[Int]) {
     val asked = t.also + t.condition
     (u.condition == Cea.Always || asked(u.condition)) && u.also.subsetOf(asked) && u.unless.subsetOf(t.unless) &&
     (t.label != 0) == (u.label != 0) && t.uses == u.uses && t.resets == u.resets &&
-    (!cea.finals(t.to) || cea.finals(u.to))
+    (!cea.finals(t.to) || endsLike(t.to, u.to))
   }
+
+  /** Do runs that end in `u` end as those in `t` do, if they keep the same? */
+  private def endsLike(t: Int, u: Int): Boolean =
+    cea.finals(u) && cea.endingOf.get(t) == cea.endingOf.get(u) && live(t) == live(u)
 
   /** Does a run from b find all that a run from p with the same registers finds? */
   def apply(b: Int, p: Int): Boolean = if (simulates == null) b == p else simulates(b)(p)

@@ -37,8 +37,6 @@ private[engine] object StrategyRules {
   def apply(cea: Cea, strategy: Strategy): StrategyRules = strategy match {
     case Strategy.All    => Subsets
     case Strategy.Strict => Strict
-    // What comes after may take away a match that beats others. They are all compared at their deadline.
-    case _ if cea.keepsEnds => Subsets
     // If all matches have the same length, none is a proper superset of another.
     case Strategy.Max if cea.fixedLength => Subsets
     case other                           => new Threats(other)
@@ -61,7 +59,8 @@ private[engine] object StrategyRules {
     /** The runs that took one of the labels and can go on. */
     def union(chosen: Int => Boolean): S
 
-    def acceptsAny(chosen: Int => Boolean): Boolean = (0 until labels).exists(l => chosen(l) && accepts(l))
+    /** The runs that took one of the labels and end a match. */
+    def ended(chosen: Int => Boolean): S
   }
 
   /** The operations on sets of runs. They return a set and leave their arguments as they are. */
@@ -72,6 +71,12 @@ private[engine] object StrategyRules {
       * too, or simulates.
       */
     def without(a: S, b: S): S
+
+    /** Of runs that end a match, those that better ones do not beat. All of them end with the same event. What comes
+      * after may take away the match of a better run and leave this one, unless both runs end in the same way and are
+      * compared with the same values: then this one never stays alone.
+      */
+    def unbeaten(ends: S, better: S): S
   }
 
   /** Is told the next states. */
@@ -80,8 +85,8 @@ private[engine] object StrategyRules {
     /** A state with one set. If it is empty there is no next state, but a match may end. */
     def next(label: Int, accepts: Boolean, runs: S, flag: Int): Unit
 
-    /** A state with threats. If `p` is empty there is no next state, but a match may end. */
-    def threatened(label: Int, accepts: Boolean, p: S, e: S, b: S): Unit
+    /** A state with threats. If `p` is empty there is no next state, but a match may end, by the runs in `ends`. */
+    def threatened(label: Int, ends: S, p: S, e: S, b: S): Unit
   }
 
   private val marked: Int => Boolean = _ != 0
@@ -150,12 +155,15 @@ private[engine] object StrategyRules {
         val stillBetter = b.union(better(marks))
         // Who marks an event that the others leave unmarked overtakes them.
         val beats = if (marks) stillBetter else sets.union(stillBetter, e.union(marked))
-        val beaten = b.acceptsAny(better(marks)) || !marks && e.acceptsAny(marked)
+        val stillBetterEnds = b.ended(better(marks))
+        val betterEnds = if (marks) stillBetterEnds else sets.union(stillBetterEnds, e.ended(marked))
         val stillEqual = e.union(equal(marks))
         val equals = if (last) stillEqual else sets.without(stillEqual, beats)
         labels.foreach { label =>
-          if (p.takes(label))
-            found.threatened(label, p.accepts(label) && !beaten, sets.without(p.set(label), beats), equals, beats)
+          if (p.takes(label)) {
+            val ends = sets.unbeaten(p.ended(_ == label), betterEnds)
+            found.threatened(label, ends, sets.without(p.set(label), beats), equals, beats)
+          }
         }
       }
       take(0 until 1, marks = false)

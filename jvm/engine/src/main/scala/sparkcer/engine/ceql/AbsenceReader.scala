@@ -51,6 +51,7 @@ abstract private[ceql] class AbsenceReader(text: String) extends ConditionReader
     if (length.isEmpty) refuse(no, "CER_ABSENCE.BEFORE_NEEDS_FOR", "absent" -> Printer.print(what))
     if (!token.isSymbol(";")) expected("';' and a pattern after NO … FOR", Nil)
     index += 1
+    if (startsNo) refuse(token, "CER_ABSENCE.TWICE")
     (what, length.get)
   }
 
@@ -152,7 +153,7 @@ abstract private[ceql] class AbsenceReader(text: String) extends ConditionReader
         below(f.children, atStart, atEnd)
       case n: NoneAfter =>
         if (!atEnd) throw new CeqlException(text, n.absent.offset, "CER_ABSENCE.AFTER_INSIDE")
-        below(Vector(n.body))
+        below(Vector(n.body), atStart = atStart)
       case n: NoneBefore =>
         if (!atStart) throw new CeqlException(text, n.absent.offset, "CER_ABSENCE.BEFORE_INSIDE")
         below(Vector(n.body), atEnd = atEnd)

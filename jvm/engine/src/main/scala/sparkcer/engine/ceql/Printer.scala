@@ -67,7 +67,9 @@ object Printer {
       case b: Formula.NoneBetween            =>
         (Step, s"${before(b.before)} ; NO ${formula(b.absent, Suffixed)} ; ${after(b.after)}")
       case Formula.NoneAfter(body, a, d) =>
-        (Adjacent, s"${formula(body, Adjacent)} ; NO ${formula(a, Suffixed)}${d.fold("")(w => s" FOR ${window(w)}")}")
+        // Without parentheses, a NO before the body would be before the whole.
+        val around = if (body.isInstanceOf[Formula.NoneBefore]) Suffixed else Adjacent
+        (Adjacent, s"${formula(body, around)} ; NO ${formula(a, Suffixed)}${d.fold("")(w => s" FOR ${window(w)}")}")
       case Formula.NoneBefore(a, d, body) =>
         (Adjacent, s"NO ${formula(a, Suffixed)} FOR ${window(d)} ; ${formula(body, Adjacent)}")
       case Formula.Without(body, a) =>

@@ -11,7 +11,8 @@ object Access {
   case object Ordered extends Access("indexed in order: an event finds its partial matches on one side of a value")
   case object PerValue
       extends Access("scanned per value: an event looks at the different values in the window that may go with it")
+  case object PerWaiting extends Access("scanned: an event looks at every match that waits")
   case object PerRun extends Access("scanned per run: an event looks at every partial match that differs in its events")
 
-  private val all = Vector(Always, Indexed, Ordered, PerValue, PerRun)
+  private val all = Vector(Always, Indexed, Ordered, PerValue, PerWaiting, PerRun)
 }

@@ -19,8 +19,12 @@ final private[engine] class AccessPlan(machine: Machine) {
       t <- cea.transitions
       u <- t.unless if u.uses.exists(_.comparison == comparison)
     } yield fatal(comparison, u)
+    val atEnd = for {
+      ending <- cea.endings
+      u <- ending.absent if u.uses.exists(_.comparison == comparison)
+    } yield waiting(u)
     if (cea.comparisons(comparison).previous && !repeats(comparison)) Access.Always
-    else (uses ++ kills).maxByOption(_.cost).getOrElse(Access.Indexed)
+    else (uses ++ kills ++ atEnd).maxByOption(_.cost).getOrElse(Access.Indexed)
   }
 
   /** How an event finds the partial matches that must not pass over it. */
@@ -29,6 +33,10 @@ final private[engine] class AccessPlan(machine: Machine) {
     else if (unless.uses.exists(c => comparers(c.comparison).equalities(c.roles).nonEmpty)) Access.Indexed
     else if (comparers(comparison).isInstanceOf[Expression]) Access.PerRun
     else Access.PerValue
+
+  /** How an event finds the matches that wait and that it takes away, see `evaluate.PendingIndex`. */
+  private def waiting(unless: Unless[Int]): Access =
+    if (machine.equality(unless.uses).isDefined) Access.Indexed else Access.PerWaiting
 
   private def access(comparison: Int, state: Int, arc: Arc): Access = {
     val values = Array.fill(registers.live(state).length)(Content.Value)

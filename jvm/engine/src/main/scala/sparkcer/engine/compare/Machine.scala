@@ -4,6 +4,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import sparkcer.engine.automaton.{Cea, ComparisonUse, Registers, Simulation, StrategyRules}
 import sparkcer.engine.ceql.Strategy
+import sparkcer.engine.state.StateException
 
 /** The automaton of a query that compares events: [[StrategyRules]] on configurations, with cells in place of states. A
   * step depends on the values of the event, so it is done for each event anew. What depends on the class of the event
@@ -147,6 +148,56 @@ final private[engine] class Machine(
     if (at < 0) null else cell.registers(at)
   }
 
+  /** For each state, the number of the ending of the matches that end in it, or -1 if they end at once. */
+  private[engine] val endingOf: Array[Int] = Array.tabulate(cea.states)(cea.endingOf.getOrElse(_, -1))
+
+  /** For each ending, the registers that an α is compared with. */
+  private val readAfter: Array[Array[Int]] =
+    cea.endings.iterator.map(_.absent.iterator.flatMap(_.uses).flatMap(registers.reads).distinct.toArray).toArray
+
+  /** Are the matches of runs that end in these cells taken away by the same events? */
+  private def endsLike(a: Cell, b: Cell): Boolean = {
+    val ending = endingOf(a.state)
+    ending == endingOf(b.state) &&
+    (ending < 0 || readAfter(ending).forall(r => java.util.Objects.equals(content(a, r), content(b, r))))
+  }
+
+  /** For each state, the endings of the matches of runs in it, and the registers that these runs may still change. */
+  private lazy val endingsFrom: Array[Set[Int]] =
+    reachable(t => if (cea.finals(t.to)) Set(endingOf(t.to)) else Set.empty)
+  private lazy val changes: Array[Set[Int]] = reachable { t =>
+    t.uses.filter(_.holds).flatMap(registers.writes).toSet ++
+      (0 until registers.count).filter(r => t.resets(registers.comparisonOf(r)))
+  }
+
+  /** For each state, what all transitions have that can follow. */
+  private def reachable(of: Cea.Transition => Set[Int]): Array[Set[Int]] = {
+    val found = Array.fill(cea.states)(Set.empty[Int])
+    var changed = true
+    while (changed) {
+      changed = false
+      cea.transitions.foreach { t =>
+        val all = found(t.from) ++ of(t) ++ found(t.to)
+        if (all.size > found(t.from).size) { found(t.from) = all; changed = true }
+      }
+    }
+    found
+  }
+
+  /** Those that may end as one of the runs of `p` does. No other can beat them: it would be compared with other values
+    * by then, or wait for something else.
+    */
+  private def rivals(p: Array[Cell], others: Array[Cell]): Array[Cell] =
+    if (!cea.keepsEnds) others else others.filter(c => p.exists(mayEndAlike(_, c)))
+
+  private def mayEndAlike(a: Cell, b: Cell): Boolean = {
+    val (atA, atB) = (changes(a.state), changes(b.state))
+    endingsFrom(a.state).exists { e =>
+      endingsFrom(b.state)(e) && (e < 0 || readAfter(e)
+        .forall(r => atA(r) || atB(r) || java.util.Objects.equals(content(a, r), content(b, r))))
+    }
+  }
+
   // What the arcs of one cell lead to.
   private val led = new Array[Cell](MaxLed)
   private val ledBy = new Array[Arc](MaxLed)
@@ -187,7 +238,7 @@ final private[engine] class Machine(
   /** The successors of each set of a configuration. They are reused. */
   private val successors = {
     val simulation = if (rules.threatened) new Simulation(cea, registers.live(_).toSeq) else null
-    val sets = new CellSets((b, p) => simulation(b, p))
+    val sets = new CellSets((b, p) => simulation(b, p), endsLike)
     Array.fill(3)(new CellSuccessors(cea.labels.length, sets))
   }
 
@@ -197,14 +248,19 @@ final private[engine] class Machine(
     val told = new StrategyRules.Found[Array[Cell]] {
       def next(label: Int, accepts: Boolean, runs: Array[Cell], flag: Int): Unit = {
         if (accepts) {
-          if (cea.keepsEnds) accepted = successors(0).accepted(label)
+          if (cea.keepsEnds) accepted = successors(0).ended(_ == label)
           found.ends(label)
         }
         apart(runs, flag).foreach(found.goesTo(label, _))
       }
-      def threatened(label: Int, accepts: Boolean, p: Array[Cell], e: Array[Cell], b: Array[Cell]): Unit = {
-        if (accepts) found.ends(label)
-        if (p.length > 0) found.goesTo(label, new Configuration(Array(p, e, b), 0))
+      def threatened(label: Int, ends: Array[Cell], p: Array[Cell], e: Array[Cell], b: Array[Cell]): Unit = {
+        accepted = ends
+        if (ends.length > 0) found.ends(label)
+        if (p.length > 0) {
+          val parts = Array(p, rivals(p, e), rivals(p, b))
+          if (cea.comparesAfter && parts.exists(_.length > MaxRuns)) throw tooManyRuns
+          found.goesTo(label, new Configuration(parts, 0))
+        }
       }
     }
     rules.step(successors(0), successors(1), successors(2), c.flag, told)
@@ -240,6 +296,13 @@ private[engine] object Machine {
   val Bare = 4
 
   private val none = new Array[Configuration](0)
+
+  /** So many runs of one start may a strategy have to keep apart, because what comes after a match is compared with
+    * different values of them. Comparing them takes time in the square of their number.
+    */
+  private val MaxRuns = 1000
+
+  private def tooManyRuns = new StateException("CER_TOO_MANY_RUNS", "most" -> MaxRuns.toString)
 
   /** More arcs than this at once are unusual. */
   private val MaxLed = 4

@@ -16,6 +16,9 @@ import sparkcer.engine.state.Bytes
 final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], repeats: Boolean, machine: Machine) {
   import Shape._
 
+  /** Has a configuration one cell? */
+  val single: Boolean = cells.length == 1 && !repeats
+
   private var verdicts = new Array[Verdict](16)
 
   /** The keys by which configurations of this shape are looked up. A verdict refers to them by number. */
@@ -66,9 +69,9 @@ final private[engine] class Shape(flag: Int, val cells: ArraySeq[Shape.Kind], re
   private def ranges(cls: Int, maskOf: Int => Array[Long]): Option[Verdict] = {
     val (waiting, moving) = machine.arcs(cells(0).state, cls, maskOf).partition(_.waits)
     val ranged = moving.map(arc => arc.range.map { case (equal, place, bound) => (arc, equal, place, bound) })
-    val single = cells.length == 1 && !repeats && cells(0).kinds.forall(_ == Content.Value)
+    val plain = single && cells(0).kinds.forall(_ == Content.Value)
     val apart = moving.combinations(2).forall(pair => machine.independent(pair(0), pair(1)))
-    val may = machine.together(flag) && single && apart && waiting.nonEmpty
+    val may = machine.together(flag) && plain && apart && waiting.nonEmpty
     if (!may || ranged.contains(None)) None
     else
       Some(new Ranges(ranged.flatten.map { case (arc, equal, place, bound) =>
@@ -89,7 +92,8 @@ private[engine] object Shape {
 
   /** A key by which configurations are looked up: the contents of some places in a cell. */
   final case class Key(cell: Int, places: ArraySeq[Int]) {
-    def of(c: Cell): AnyRef = contents(c, places)
+    private val only = if (places.length == 1) places(0) else -1
+    def of(c: Cell): AnyRef = if (only >= 0) c.registers(only) else contents(c, places)
   }
 
   /** An order of configurations: those with the same contents in some places, by the value in another place. */

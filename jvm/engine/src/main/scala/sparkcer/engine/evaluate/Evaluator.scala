@@ -51,6 +51,7 @@ final class Evaluator(
 
   /** Under CONSUME BY ANY, how often a match has consumed the events of all substreams. */
   private[evaluate] var epoch = 0L
+  def consumptions: Long = epoch
   private[evaluate] val consume: Consume = program.query.consumeBy
 
   /** The number of events in the window, or -1 if it is not a window of events. */

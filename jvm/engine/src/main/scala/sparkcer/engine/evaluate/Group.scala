@@ -65,24 +65,37 @@ final private[evaluate] class Group(val shape: Shape, tecs: Tecs, now: Now) {
   def remove(e: Entry): Unit = {
     val moved = all.removeAt(e.place)
     if (moved != null) moved.place = e.place
-    byRank.indices.foreach { k =>
+    var k = 0
+    while (k < byRank.length) {
       if (byRank(k) != null) {
         val key = shape.ranks(k).key(e.cell)
         val ranking = byRank(k).get(key)
         ranking.remove(e)
         if (ranking.isEmpty) byRank(k).remove(key): Unit
       }
+      k += 1
     }
-    byKey.indices.foreach { k =>
-      if (byKey(k) != null) keys(k, e) { value =>
-        val bucket = byKey(k).get(value)
-        bucket.remove(e)
-        if (bucket.size == 0) byKey(k).remove(value): Unit
+    k = 0
+    while (k < byKey.length) {
+      if (byKey(k) != null) {
+        if (shape.single) removeFrom(k, shape.keys(k).of(e.cell), e)
+        else keys(k, e)(removeFrom(k, _, e))
       }
+      k += 1
     }
   }
 
-  private def insert(key: Int, e: Entry): Unit = keys(key, e) { value =>
+  private def removeFrom(key: Int, value: AnyRef, e: Entry): Unit = {
+    val bucket = byKey(key).get(value)
+    bucket.remove(e)
+    if (bucket.size == 0) byKey(key).remove(value): Unit
+  }
+
+  private def insert(key: Int, e: Entry): Unit =
+    if (shape.single) insertInto(key, shape.keys(key).of(e.cell), e)
+    else keys(key, e)(insertInto(key, _, e))
+
+  private def insertInto(key: Int, value: AnyRef, e: Entry): Unit = {
     var bucket = byKey(key).get(value)
     if (bucket == null) { bucket = new EntryList; byKey(key).put(value, bucket) }
     bucket.add(e)

@@ -14,7 +14,7 @@ import sparkcer.engine.state.Bytes
   * What does not wait any longer is removed from here when it is met, or when there is much of it.
   */
 final private[evaluate] class PendingIndex(machine: Machine, now: Now) {
-  private val endingOf = Array.tabulate(machine.cea.states)(machine.cea.endingOf.getOrElse(_, -1))
+  private val endingOf = machine.endingOf
   private val ways =
     for ((ending, i) <- machine.cea.endings.toArray.zipWithIndex; unless <- ending.absent) yield new Way(unless, i)
 

@@ -9,13 +9,25 @@ import sparkcer.engine.evaluate.Program
   */
 object Diagram {
 
+  /** A match that waits goes on to a timer of its own, with what must not come until then. */
   def mermaid(a: Cea): String = {
-    val states = (0 until a.states).map(q => if (a.finals(q)) s"  q$q(((q$q)))" else s"  q$q((q$q))")
+    val states = (0 until a.states).map(q => if (endsAtOnce(a, q)) s"  q$q(((q$q)))" else s"  q$q((q$q))")
     val arrows = grouped(a).map { case ((from, to), texts) =>
       s"""  q$from -->|"${texts.map(escape).mkString("<br>")}"| q$to"""
     }
-    (Vector("flowchart LR") ++ states ++ arrows).mkString("\n")
+    val timers = a.endings.zipWithIndex.flatMap { case (ending, i) =>
+      val text = s"${forbidden(a, ending.absent)} for ${Printer.print(ending.length)}"
+      s"""  d$i((("${escape(Printer.print(ending.length))} later")))""" +:
+        statesOf(a, i).map(q => s"""  q$q -.->|"${escape(text)}"| d$i""")
+    }
+    (Vector("flowchart LR") ++ states ++ arrows ++ timers).mkString("\n")
   }
+
+  private def endsAtOnce(a: Cea, state: Int): Boolean = a.finals(state) && !a.endingOf.contains(state)
+
+  /** The states in which matches wait for an ending. */
+  private def statesOf(a: Cea, ending: Int): Vector[Int] =
+    a.endingOf.collect { case (q, `ending`) => q }.toVector.sorted
 
   /** The ends of each arrow, and its texts. */
   private[explain] def grouped(a: Cea): Vector[((Int, Int), Vector[String])] =
@@ -57,7 +69,7 @@ object Diagram {
   /** What must not come after a match, which the automaton does not show. */
   private[explain] def after(p: Program): Vector[String] = p.cea.endings.indices.toVector.map { i =>
     val ending = p.cea.endings(i)
-    val states = p.cea.endingOf.collect { case (q, `i`) => q }.toVector.sorted.map(q => s"q$q")
+    val states = statesOf(p.cea, i).map(q => s"q$q")
     val which = if (p.cea.endsApart) s"a match in ${states.mkString(" or ")}" else "a match"
     s"after $which: ${forbidden(p.cea, ending.absent)} for ${Printer.print(ending.length)}; then it ends"
   }

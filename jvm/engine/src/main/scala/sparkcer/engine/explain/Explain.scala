@@ -132,10 +132,18 @@ object Explain {
       s"matches wait for ${Printer.print(length)}: one entry for each last event, whatever the number of its matches$compared"
     }
     val lookingBack = p.looksBack.distinct.map { length =>
-      s"each key is kept for ${Printer.print(length)} after its last event, for events that must not have come: their last time is remembered, not the events"
+      s"each key is kept for at least ${Printer.print(length)} after its last event, for events that must not have come: their last time is remembered, not the events"
     }
-    Vector(matches, states) ++ rounds(p) ++ waiting ++ lookingBack ++ window
+    Vector(matches, states) ++ rounds(p) ++ keptApart(p) ++ waiting ++ lookingBack ++ window
   }
+
+  /** What a strategy cannot leave out before the deadline. */
+  private def keptApart(p: Program): Option[String] =
+    if (!p.selects || !p.cea.comparesAfter) None
+    else
+      Some(
+        s"${p.strategy.word} leaves out at once what waits for the same as a better match; matches that NO compares by other values are kept until the deadline, and too many of them with one first event are an error"
+      )
 
   /** Partial matches with different numbers of rounds are different states of the automaton. */
   private def rounds(p: Program): Option[String] = {

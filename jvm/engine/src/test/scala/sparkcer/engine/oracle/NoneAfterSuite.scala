@@ -113,6 +113,36 @@ class NoneAfterSuite extends CutAnywhere(Endings.bodies.keys.toVector, Endings.w
     assert(!Program("SELECT * FROM S WHERE (A ; NO B FOR 1 hour) OR (C ; NO B FOR 60 minutes)").cea.endsApart)
   }
 
+  test("what NEXT, LAST and MAX leave out is not listed, also where matches end in different ways or are compared") {
+    val n = 60
+    def events(k: Int => Int) = (0 until n).map(i => s"A(k=${k(i)})@$i").mkString("", " ", s" C(k=0)@$n X@${2 * n}")
+    def run(where: String, strategy: String, k: Int => Int) =
+      Harness.run(s"SELECT $strategy x FROM S WHERE $where", events(k))
+    val all = (0 until n).mkString(",")
+    // Each A may be in a match or not.
+    val apart = "(A+ AS x ; NO C FOR 9 [t]) OR (A+ AS x ; C)"
+    val compared = "A+ AS x ; NO (C FILTER C.k = x.k) FOR 9 [t]"
+    for (strategy <- Seq("NEXT", "LAST", "MAX")) {
+      assert(run(apart, strategy, _ => 1).exists(_.contains(s"{$all}")), strategy)
+      val last = run(compared, strategy, _ => 1)
+      assertEquals(last.length, n, strategy)
+      assert(last.last.endsWith(s"x={$all} @${n + 8}"), last.last)
+      // Matches with another k are left when the C comes: those without the last nine, or with two different k.
+      val left = run(compared, strategy, i => i % 2)
+      assert(left.exists(_.contains(s"x={$all}")), strategy)
+    }
+  }
+
+  test("what is compared with other values is nobody's rival") {
+    val n = 300
+    val events = s"A@0 ${(1 to n).map(i => s"B(k=$i)@$i").mkString(" ")} C@${n + 1} D(k=7)@${n + 2} X@${2 * n}"
+    val found = Harness.run("SELECT NEXT b FROM S WHERE A ; B AS b ; C ; NO (D FILTER D.k = b.k) FOR 9 [t]", events)
+    assertEquals(found, Vector(s"[0,${n + 1}] b={1} @${n + 10}"))
+    val program = Program("SELECT LAST b FROM S WHERE A ; B AS b ; C ; NO (D FILTER D.k = b.k) FOR 9 [t]")
+    val left = new Harness(program).feed(Event.stream(events.replace("D(k=7)", s"D(k=$n)"))).finish()
+    assertEquals(Match.show(left.matches), Vector(s"[0,${n + 1}] b={${n - 1}} @${n + 10}"))
+  }
+
   private val endings: Gen[Vector[Event]] = Endings.stream.map(_.filter(_("t") != Value.Null))
 
   property("with all data, exactly one of A ; B WITHIN d and A ; NO B FOR d starts at an A") {

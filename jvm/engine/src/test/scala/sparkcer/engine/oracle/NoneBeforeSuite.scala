@@ -3,7 +3,7 @@ package sparkcer.engine.oracle
 import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import sparkcer.engine.ceql.{Consume, Strategy}
+import sparkcer.engine.ceql.{CeqlException, Consume, Strategy}
 import sparkcer.engine.evaluate.Program
 import sparkcer.engine.explain.{Diagram, Explain}
 import sparkcer.engine.testkit._
@@ -54,6 +54,22 @@ class NoneBeforeSuite
     )
   }
 
+  test("a NO after sides of OR that begin with NO") {
+    assertEquals(
+      matches("((NO B FOR 5 [t] ; A) OR (NO C FOR 5 [t] ; D)) ; NO E FOR 9 [t]", "B@0 A@1 D@1 E@10 A@11 D@11 X@21"),
+      Vector("[4,4] A={4} @20", "[5,5] D={5} @20")
+    )
+    assertEquals(matches("(NO B FOR 5 [t] ; A) ; NO E FOR 9 [t]", "B@0 A@5 A@6 X@21"), Vector("[2,2] A={2} @15"))
+  }
+
+  test("one NO before the first part") {
+    val twice = "There can be one NO between two parts, and one before the first part"
+    for (where <- Seq("NO B FOR 5 minutes ; NO C FOR 3 minutes ; A", "NO B FOR 5 minutes ; NO C ; A")) {
+      val message = intercept[CeqlException](Program(s"SELECT * FROM S WHERE $where")).getMessage
+      assert(message.startsWith("[CER_ABSENCE] Line 1, column 44: " + twice), message)
+    }
+  }
+
   test("with conditions, and with a key") {
     val where = "NO (B FILTER B[v > 1]) FOR 5 [t] ; A PARTITION BY [k]"
     assertEquals(
@@ -80,7 +96,7 @@ class NoneBeforeSuite
   test("explain and the diagram say what must not have come") {
     val p = Program("SELECT * FROM S WHERE NO (B OR C) FOR 10 minutes ; A ; A WITHIN 1 hour")
     assert(Explain(p).contains("A but no B or C for 10 minutes before / A"), Explain(p))
-    assert(Explain(p).contains("each key is kept for 10 minutes after its last event"), Explain(p))
+    assert(Explain(p).contains("each key is kept for at least 10 minutes after its last event"), Explain(p))
     assert(Diagram.mermaid(p.cea).contains("A but no B or C for 10 minutes before / A"))
   }
 

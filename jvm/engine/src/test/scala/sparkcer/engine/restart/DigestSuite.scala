@@ -68,6 +68,30 @@ class DigestSuite extends munit.FunSuite {
     val digests = (one +: others).map(Program(_).digest)
     assertEquals(digests.distinct.length, digests.length)
     assert(text(one).endsWith("\nafter 5'5 [t]' unless 1 []"), text(one))
+    // How the sides of an OR end, and which matches wait for what.
+    val apart = "SELECT * FROM S WHERE (A AS x ; NO B FOR 5 [t]) OR (C AS x ; NO D FOR 6 [t])"
+    val apartOtherwise = Seq(
+      apart,
+      apart.replace("FOR 6", "FOR 7"),
+      apart.replace("; NO D FOR 6 [t]", ""),
+      apart.replace("(A AS", "(Z AS").replace("(C AS", "(A AS").replace("(Z AS", "(C AS")
+    ).map(Program(_).digest)
+    assertEquals(apartOtherwise.distinct.length, apartOtherwise.length)
+    assert(text(apart).linesIterator.exists(_.matches("state \\d+ ending 1")), text(apart))
+  }
+
+  test("what is looked back at is part of it") {
+    val one = "SELECT * FROM S WHERE NO B FOR 5 [t] ; A AS x ; C WITHIN 9 [t]"
+    val digests = Seq(
+      one,
+      one.replace("NO B FOR 5 [t] ; ", ""),
+      one.replace("NO B", "NO D"),
+      one.replace("FOR 5", "FOR 6"),
+      one.replace("NO B", "NO (B OR C)"),
+      one.replace("NO B FOR 5 [t] ; A AS x", "(NO B FOR 5 [t] ; A AS x) OR (A AS x)")
+    ).map(Program(_).digest)
+    assertEquals(digests.distinct.length, digests.length)
+    assert(text(one).linesIterator.exists(_.matches("before 5'5 \\[t\\]' \\[\\d\\]")), text(one))
   }
 
   test("queries that format 1 compiled otherwise") {

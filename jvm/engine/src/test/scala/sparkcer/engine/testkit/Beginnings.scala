@@ -84,14 +84,27 @@ object Beginnings {
       "one event" -> one.flatMap(after),
       "several events" -> several.flatMap(after),
       "compared events" -> several.flatMap(Generators.filtered(_, 1, compared = true)).flatMap(after),
+      "sides of OR, before NO" -> (for {
+        a <- one.flatMap(after)
+        b <- several.flatMap(after)
+        absent <- Absences.absent(Set.empty, Absences.never)
+        length <- Endings.size(1)
+      } yield Formula.NoneAfter(Formula.Or(Vector(a, b)), absent, Some(length))),
       "a side of OR" -> (for (a <- one.flatMap(after); b <- several) yield Formula.Or(Vector(a, b)))
     )
   }
 
+  /** A query around a construct. If its matches wait, WITHIN is about time. */
+  private def clauses(where: Formula): Gen[Query] =
+    if (!where.subformulas.exists(_.isInstanceOf[Formula.NoneAfter])) queryOver(where)
+    else
+      for (query <- queryOver(where); within <- Gen.choose(1, 4).flatMap(Endings.size))
+        yield Simpler.valid(query.copy(within = Some(within))(""))
+
   /** A short query, and a stream for it. */
   def caseWith(name: String, strategy: Strategy, consume: Consume, counts: Boolean): Gen[Case] = for {
     where <- constructs(name)
-    query <- queryOver(where)
+    query <- clauses(where)
     events <- stream
   } yield Generators.caseOf(query, strategy, consume, counts, events)
 
@@ -99,7 +112,7 @@ object Beginnings {
   def longCase: Gen[Case] = for {
     name <- Gen.oneOf(constructs.keys.toVector.sorted)
     where <- constructs(name).suchThat(!_.subformulas.exists(_.isInstanceOf[Formula.Iterate]))
-    query <- queryOver(where)
+    query <- clauses(where)
     if query.within.isDefined
     events <- Gen.choose(20, 50).flatMap(Endings.streamOf)
   } yield Case(query, timed(events))

@@ -70,8 +70,8 @@ class AbsentSuite extends munit.FunSuite {
     assertEquals(message("A ; B WITHOUT (A ; B)"), s"[CER_ABSENCE] Line 1, column 37: $form")
     assertEquals(
       message("A ; NO (B FILTER B.k = C.k) ; C"),
-      "[CER_UNKNOWN_VARIABLE] Line 1, column 46: FILTER names 'C', which is not a variable of the pattern before it. " +
-        "Its variables are A, B."
+      "[CER_ABSENCE] Line 1, column 46: NO and WITHOUT name 'C', which is not a variable before them. " +
+        "What must not come is compared with what has come: A."
     )
     // Only the parameter says that the part can be empty.
     val text = "SELECT * FROM S WHERE A{:n,2} ; NO B ; C"

@@ -258,11 +258,18 @@ object EngineErrors {
     val blank = head + " " * Parser.MaxLength
     val atoms = head + "A ; " * 4096
     val nested = head + "(" * 256
+    val befores = (1 to 32).map(i => s"(NO B FOR $i [t] ; A)").mkString(" OR ")
     Vector(
       long(
         "CER_QUERY_TOO_LARGE.ALTERNATIVES",
         s"${head}A AS x ; ${"A ; " * 1000}A AS y FILTER $either",
         "the automaton of this query is too large. Use fewer OR between different variables in one FILTER."
+      ),
+      new ErrorCase(
+        "CER_QUERY_TOO_LARGE.BEFORE",
+        "[CER_QUERY_TOO_LARGE] Line 1, column 793: " +
+          s"the query has more than 31 different NO … FOR at the beginning of its parts.\n…${(head + befores).drop(692)}\n${" " * 101}^",
+        Program(head + befores)
       ),
       formula(
         "CER_QUERY_TOO_LARGE.COUNT",
@@ -401,6 +408,17 @@ object EngineErrors {
         "[CER_STATE_TOO_LARGE] One substream holds more than 134217728 nodes of partial matches. " +
           "Use a shorter WITHIN, or PARTITION BY more columns.",
         throw Tecs.tooLarge // which no test has the memory to reach
+      ),
+      new ErrorCase(
+        "CER_TOO_MANY_RUNS",
+        "[CER_TOO_MANY_RUNS] NEXT, LAST and MAX have to keep more than 1000 partial matches with the same first event, " +
+          "because NO at the end is compared with different values of each. Compare it by '=' or with a variable that is " +
+          "bound to one event, or use a shorter WITHIN.",
+        // Each match has another set of values, which a C may have or not.
+        Harness.run(
+          "SELECT MAX x FROM S WHERE A+ AS x ; NO (C FILTER C.k <> x.k) FOR 9 [t]",
+          (0 until 20).map(i => s"A(k=$i)@$i").mkString(" ")
+        )
       )
     )
   }
@@ -421,6 +439,13 @@ object EngineErrors {
         "A ; NO (B FILTER count(B) > 1) ; C",
         8,
         "NO and WITHOUT are about one event that must not come, so count, first, last, min, max and SOME cannot describe it."
+      ),
+      absent(
+        "BEFORE_COMPARED",
+        "NO (B FILTER B.k = a.k) FOR 5 minutes ; A AS a",
+        20,
+        "NO at the beginning names 'a', but events before a match cannot be compared with the events of the match. " +
+          "To look back at events with equal values only, write PARTITION BY [column]."
       ),
       absent(
         "BEFORE_INSIDE",
@@ -477,10 +502,17 @@ object EngineErrors {
           "Each condition after NO and WITHOUT names it, such as NO (B AS b FILTER b.id = a.id)."
       ),
       absent(
+        "NOT_BOUND",
+        "A AS a ; NO (B FILTER B.k = c.k) FOR 5 minutes",
+        29,
+        "NO and WITHOUT name 'c', which is not a variable before them. " +
+          "What must not come is compared with what has come: A, a."
+      ),
+      absent(
         "TWICE",
         "A ; NO B ; NO C ; D",
         12,
-        "There can be one NO between two parts. Join what must not come by OR, such as NO (B OR C)."
+        "There can be one NO between two parts, and one before the first part. Join what must not come by OR, such as NO (B OR C)."
       ),
       absent(
         "WITHOUT_VARIABLE",

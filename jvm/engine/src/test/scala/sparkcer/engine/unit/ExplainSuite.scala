@@ -37,6 +37,15 @@ class ExplainSuite extends munit.FunSuite {
 
   private def cost(query: String): String = Explain(Program(query)).split("Cost\n").last
 
+  test("what a strategy keeps where NO at the end is compared") {
+    def costs(query: String) = Explain(Program(query)).linesIterator.dropWhile(_ != "Cost").mkString("\n")
+    val compared = "* FROM S WHERE A+ AS a ; NO (B FILTER B.k = a.k) FOR 1 hour"
+    val kept = "matches that NO compares by other values are kept until the deadline"
+    assert(costs(s"SELECT NEXT $compared").contains(kept), costs(s"SELECT NEXT $compared"))
+    assert(!costs(s"SELECT $compared").contains(kept))
+    assert(!costs("SELECT NEXT * FROM S WHERE A+ AS a ; NO B FOR 1 hour").contains(kept))
+  }
+
   test("what can be exponential") {
     assertNoDiff(
       cost("SELECT * FROM S WHERE A+ ; B"),

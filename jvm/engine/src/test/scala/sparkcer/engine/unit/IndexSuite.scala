@@ -116,6 +116,12 @@ class IndexSuite extends munit.FunSuite {
       Vector("x.k = y.k: indexed", "10 * x.p <= y.p: indexed in order")
     )
     assertEquals(access("(A+ PART-BY [k]) ; B"), Vector("PART-BY [k]: indexed"))
+    def atEnd(test: String) =
+      Program(s"SELECT * FROM S WHERE A AS a ; NO (B FILTER $test) FOR 9 [t]").access.map(_._2)
+    assertEquals(atEnd("B.k = a.k"), Vector(Access.Indexed))
+    assertEquals(atEnd("B.v < a.v"), Vector(Access.PerWaiting))
+    // The equality finds them, and the other comparison is asked of these only.
+    assertEquals(atEnd("B.k = a.k AND B.v < a.v").distinct, Vector(Access.Indexed))
     assertEquals(
       Program("SELECT y FROM S WHERE (A ; B AS h ; C AS y) FILTER h.k = y.k").access.map(_._2),
       Vector(Access.PerRun)

@@ -1,10 +1,10 @@
 package sparkcer.engine.unit
 
 import org.scalacheck.Prop.{forAll, propBoolean}
-import org.scalacheck.Shrink
+import org.scalacheck.{Gen, Shrink}
 
 import sparkcer.engine.ceql._
-import sparkcer.engine.testkit.{Absences, Generators, Properties, Simpler}
+import sparkcer.engine.testkit.{Absences, Beginnings, Endings, Generators, Properties, Simpler}
 
 /** What is printed parses to what was printed. */
 class PrinterSuite extends Properties {
@@ -43,6 +43,25 @@ class PrinterSuite extends Properties {
       val text = Printer.print(q)
       (Parser.parse(text) == q) :| text
     }
+  }
+
+  property("queries that begin or end with NO") {
+    forAll(Gen.oneOf(Endings.query, Beginnings.query).suchThat(writable)) { q =>
+      val text = Printer.print(q)
+      (Parser.parse(text) == q) :| text
+    }
+  }
+
+  test("every form of NO … FOR") {
+    Vector(
+      "A ; NO B FOR 10 minutes",
+      "A : C ; NO (B AS b FILTER b.k = A.k OR b[p > 1]) FOR :d",
+      "NO B FOR :d ; A ; NO A FOR :n hours",
+      "((NO B FOR 5 [t] ; A) OR (NO (B OR C) FOR 5 [t] ; D)) ; NO E FOR 9 [t]",
+      "(NO B FOR 5 [t] ; A) ; NO E FOR 9 [t]",
+      "(A ; NO B FOR 1 second) OR A ; NO (B OR C) FOR :n [`my time`]",
+      "(A+ AS x WITHOUT B) ; NO B"
+    ).foreach(where => roundTrip(Parser.parse(s"SELECT * FROM S WHERE $where WITHIN 1 hour")))
   }
 
   private def name(x: String): Name = Name(x)(0)

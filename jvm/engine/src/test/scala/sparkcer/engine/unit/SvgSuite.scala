@@ -5,7 +5,7 @@ import org.scalacheck.Shrink
 
 import sparkcer.engine.ceql.Query
 import sparkcer.engine.evaluate.Program
-import sparkcer.engine.explain.Svg
+import sparkcer.engine.explain.{Diagram, Svg}
 import sparkcer.engine.testkit.{Case, Drawing, Generators, Properties, Simpler}
 
 /** Pictures of automata: what is in them, and that no label lies on anything else. */
@@ -37,6 +37,27 @@ class SvgSuite extends Properties {
     assertEquals(picture.circles.length, 4, "three states, the last with a second ring")
     assertEquals(picture.paths.length, 8, "an arrow for each transition and one to the start, each with its head")
     assert(picture.titles.contains("SELECT * FROM S WHERE SELL AS x ; BUY FILTER x[price > 20] WITHIN 30 [t]"))
+  }
+
+  test("what must not come after a match is below the picture, with its time") {
+    val one = texts("SELECT * FROM S WHERE A AS x ; NO (B OR C) FOR 10 minutes")
+    assert(one.contains("after a match: no B, no C for 10 minutes; then it ends"), one)
+    val sides = texts("SELECT * FROM S WHERE (A ; NO B FOR 5 [t]) OR (C ; NO D FOR 6 [t])")
+    assertEquals(sides.count(_.matches("after a match in q\\d: no [BD] for [56] \\[t\\]; then it ends")), 2, sides)
+    val before = drawn("SELECT * FROM S WHERE NO B FOR 10 minutes ; A")
+    assert(before.texts.map(_.text).mkString(" ").contains("A but no B for 10 minutes before / A"), before.texts)
+  }
+
+  test("a Mermaid diagram has a timer for each way to end") {
+    def lines(where: String) =
+      Diagram.mermaid(Program(s"SELECT * FROM S WHERE $where").cea).linesIterator.toVector.map(_.trim)
+    val one = lines("A AS x ; NO B FOR 10 minutes")
+    assert(one.contains("q1((q1))") && one.contains("d0(((\"10 minutes later\")))"), one)
+    assert(one.contains("q1 -.->|\"no B for 10 minutes\"| d0"), one)
+    // A side that ends at once ends in a state.
+    val sides = lines("(A ; NO B FOR 5 [t]) OR (C ; D)")
+    assertEquals((sides.count(_.contains(" -.->|")), sides.count(_.matches("q\\d\\(\\(\\(.*"))), (1, 1), sides)
+    assert(!lines("A ; B").exists(_.contains("-.->")))
   }
 
   test("every clause is above the picture") {
