@@ -8,7 +8,8 @@ import sparkcer.engine.evaluate.Substream
   * query needs where many keys are read in the order of time.
   *
   * An entry is out of date as soon as its substream has another first deadline, or none; it is left out when it comes
-  * first. So an event costs the logarithm of the deadlines that wait, and nothing if it does not change the first one.
+  * first, or when there are many such. So an event costs the logarithm of the substreams that wait, and nothing if it
+  * does not change the first deadline, and there are never many more entries than substreams that wait.
   */
 final class Deadlines {
   private val entries = new PriorityQueue[Deadlines.Entry]
@@ -25,8 +26,19 @@ final class Deadlines {
       of.noted = s.owner
       of.notedAt = due
       entries.add(new Deadlines.Entry(due, s.owner, of)): Unit
+      if (entries.size > 2 * current + Deadlines.Slack) {
+        entries.removeIf(!_.isCurrent): Unit
+        current = entries.size
+      }
     }
   }
+
+  /** How many entries were not out of date when this was last asked of all. */
+  private var current = 0
+
+  /** How many entries there are, those included that are out of date, and about how many bytes they take. */
+  def size: Int = entries.size
+  def bytes: Long = 40L * entries.size
 
   /** The first of all deadlines, and `Long.MaxValue` if there is none. */
   def first: Long = {
@@ -39,6 +51,9 @@ final class Deadlines {
 }
 
 object Deadlines {
+
+  /** This many entries that are out of date never matter. */
+  private val Slack = 64
 
   /** The owner of a substream whose first deadline is noted. */
   trait Waiting {

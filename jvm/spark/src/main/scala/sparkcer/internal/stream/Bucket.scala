@@ -45,6 +45,9 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
   /** As of the last piece. */
   private val sizes = new KeySizes
 
+  /** How often matches had consumed the events of all keys when the last piece was written. */
+  private var consumptions = recognizer.evaluator.consumptions
+
   /** The largest time so far, and the time before which all events are read: an older event is late. */
   private var latest = Long.MinValue
   private var released = Long.MinValue
@@ -200,7 +203,7 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
 
   def isEmpty: Boolean = keys.isEmpty && held.isEmpty && recent.forall(_.isEmpty)
 
-  def bytes: Long = 1024L + sizes.bytes + heldBytes + recent.fold(0L)(_.bytes)
+  def bytes: Long = 1024L + sizes.bytes + deadlines.bytes + heldBytes + recent.fold(0L)(_.bytes)
 
   /** Does not walk over the keys. */
   def measure(counts: Counts): Unit = {
@@ -225,6 +228,10 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
     */
   def save(full: Boolean, arrays: SharedArrays): Array[Byte] = {
     sizes.largest = 0
+    if (recognizer.evaluator.consumptions != consumptions) {
+      consumptions = recognizer.evaluator.consumptions
+      sizes.nothingPending()
+    }
     changed.filterInPlace(!_.gone)
     changed.foreach { r =>
       r.substream.attach(r.ties.save())

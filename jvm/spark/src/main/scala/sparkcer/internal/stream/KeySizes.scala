@@ -18,10 +18,21 @@ final private[stream] class KeySizes {
 
   def remove(one: KeySizes.One): Unit = set(one, 0, 0, 0)
 
+  /** A match has consumed what began in all keys. Those in which something waits again have changed, and are updated.
+    */
+  def nothingPending(): Unit = {
+    pending = 0
+    round += 1
+  }
+
+  /** What keys had pending in an earlier round is gone. */
+  private var round = 0L
+
   private def set(one: KeySizes.One, b: Long, n: Long, p: Long): Unit = {
     bytes += b - one.bytes
     nodes += n - one.nodes
-    pending += p - one.pending
+    pending += p - (if (one.round == round) one.pending else 0)
+    one.round = round
     one.bytes = b
     one.nodes = n
     one.pending = p
@@ -38,5 +49,6 @@ private[stream] object KeySizes {
     private[KeySizes] var bytes = 0L
     private[KeySizes] var nodes = 0L
     private[KeySizes] var pending = 0L
+    private[KeySizes] var round = 0L
   }
 }
