@@ -58,6 +58,21 @@ def test_run(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[st
 
 
 @only_classic
+def test_until(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "query.ceql").write_text("SELECT x[name] FROM Trades WHERE SELL AS x ; NO BUY FOR 20 [t]")
+    head = "start  end  x.name\n-----  ---  ------\n"
+    # The trades are complete until the last one, at 60, or as somebody knows.
+    for until, rows in [([], ""), (["--until", "80"], "60     80   CSCO\n"), (["--until", "79"], "")]:
+        assert main(["run", "query.ceql", "trades.csv", *until]) == 0
+        found = f"{head}{rows}1 match.\n" if rows else "No matches.\n"
+        assert capsys.readouterr() == (found, "")
+    (folder / "rules").mkdir()
+    (folder / "rules" / "silent.ceql").write_text("SELECT * FROM Trades WHERE SELL ; NO BUY FOR 20 [t]")
+    assert main(["rules", "run", "rules", "trades.csv", "--until", "forever"]) == 0
+    assert capsys.readouterr().out.splitlines()[2].split()[:3] == ["silent", "60", "80"]
+
+
+@only_classic
 def test_rules(spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "rules").mkdir()
     (folder / "rules" / "pairs.ceql").write_text(QUERY.replace(":least", "20"))

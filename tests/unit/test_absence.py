@@ -111,6 +111,42 @@ def test_a_time_in_any_form(spark: SparkSession) -> None:
         cer(query, until=1.5)  # type: ignore[arg-type]
 
 
+def test_parameters(spark: SparkSession, beats: DataFrame) -> None:
+    query = SILENT.replace("5 [t]", ":d [t]")
+    for d, found in [(5, [("a", 3, 8), ("b", 9, 14)]), (15, [("a", 3, 18), ("b", 9, 24)])]:
+        assert ends(beats.transform(cer(query, time="t", params={"d": d}))) == found
+    before = "SELECT h FROM S WHERE NO beat FOR :d [t] ; beat AS h PARTITION BY [device]"
+    assert len(ends(beats.transform(cer(before, time="t", params={"d": 1})))) == len(BEATS)
+    with pytest.raises(AnalysisException, match="NO beat FOR|longer than WITHIN 3"):
+        beats.transform(cer(f"{query} WITHIN 3 [t]", time="t", params={"d": 5}))
+    at = datetime.datetime(2026, 3, 2, 12)
+    waits = "SELECT * FROM S WHERE A ; NO B FOR :d"
+    events = [{"type": kind, "ts": at + datetime.timedelta(minutes=m)} for kind, m in [("A", 0), ("B", 9), ("X", 60)]]
+    minutes = datetime.timedelta(minutes=8)
+    assert len(run(waits, events, time="ts", params={"d": minutes})) == 1
+    assert run(waits, events, time="ts", params={"d": minutes + datetime.timedelta(minutes=1)}) == []
+
+
+def test_variables_that_are_not_bound_before(beats: DataFrame) -> None:
+    def refused(where: str) -> str:
+        with pytest.raises(AnalysisException) as error:
+            beats.transform(cer(f"SELECT * FROM S WHERE {where}", time="t"))
+        return str(error.value)
+
+    way_out = "What must not come is compared with what has come: beat, x."
+    for where in (
+        "beat AS x ; NO (beat AS n FILTER n.t = y.t) ; beat AS y",
+        "(beat AS x) WITHOUT (beat AS n FILTER n.t = y.t)",
+        "beat AS x ; NO (beat AS n FILTER n.t = y.t) FOR 5 [t]",
+    ):
+        message = refused(where)
+        assert "NO and WITHOUT name 'y', which is not a variable before them." in message
+        assert way_out in message
+        assert message.splitlines()[2].index("^") == message.splitlines()[1].index("y.t")
+    before = refused("NO (beat AS n FILTER n.device = x.device) FOR 5 [t] ; beat AS x")
+    assert "To look back at events with equal values only, write PARTITION BY [column]." in before
+
+
 def test_errors(beats: DataFrame) -> None:
     with pytest.raises(AnalysisException) as refused:
         beats.transform(cer("SELECT * FROM S WHERE beat ; NO beat FOR 5 [t] WITHIN 3 [t]", time="t"))
@@ -133,6 +169,9 @@ def test_explain(spark: SparkSession) -> None:
     text = cer(SILENT).plan
     assert "after a match: no beat for 5 [t]; then it ends" in text
     assert "matches wait for 5 [t]: one entry for each last event, whatever the number of its matches" in text
+    mermaid = cer(SILENT).diagram().mermaid
+    assert 'd0((("5 [t] later")))' in mermaid
+    assert 'q1 -.->|"no beat for 5 [t]"| d0' in mermaid
 
 
 def test_a_stream(spark: SparkSession, tmp_path: Path) -> None:

@@ -212,10 +212,11 @@ object SparkBenchmark {
       val rounds = Vector.fill(math.max(2, o.rounds / 2))(files.map(seconds)).drop(1)
       def of(i: Int) = median(rounds.flatMap(_(i)))
       val (a, b, c, d) = (of(0), of(1), of(2), of(3))
+      val slowest = rounds.flatMap(_(1)).max
       Vector(
         Bar(
           "a million deadlines wait",
-          f"$a%.2f s a micro-batch with $few%d, $b%.2f s with $many%d",
+          f"$a%.2f s a micro-batch with $few%d, $b%.2f s with $many%d (the slowest $slowest%.2f s)",
           b / a,
           1.3,
           false

@@ -5,11 +5,12 @@ import java.sql.Timestamp
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
-/** An event of a shop: a cart is opened, or somebody looks at something. */
+/** An event of a shop: a cart is opened, or paid. */
 final case class Click(`type`: String, cart: Long, ts: Timestamp)
 
 /** Events as Parquet files, each a micro-batch: first many carts, each with its own key and over some time, then small
-  * files of clicks that concern few other keys.
+  * files in which few other carts are opened and paid, several times each: these keys are touched while the first ones
+  * wait.
   */
 final class WaitingFiles(folder: Path) {
   import WaitingFiles._
@@ -25,10 +26,10 @@ final class WaitingFiles(folder: Path) {
     val opened = spark.range(0, carts.toLong, 1, 1).as[Long].map(i => Click("cart", i, at(i)))
     opened.write.mode("overwrite").parquet(folder.resolve("0").toString)
     (0 until Small).foreach { n =>
-      val seen = spark.range(0, Clicks.toLong, 1, 1).as[Long].map { i =>
-        Click("view", -1 - i % Viewed, at((from + 10 * n) * 1000 + i))
+      val touched = spark.range(0, Clicks.toLong, 1, 1).as[Long].map { i =>
+        Click(if (i / Touched % 2 == 0) "cart" else "pay", -1 - i % Touched, at((from + 10 * n) * 1000 + i))
       }
-      seen.write.mode("overwrite").parquet(folder.resolve((n + 1).toString).toString)
+      touched.write.mode("overwrite").parquet(folder.resolve((n + 1).toString).toString)
     }
     // A stream takes files in the order of these times.
     (0 to Small).foreach { n =>
@@ -50,8 +51,10 @@ final class WaitingFiles(folder: Path) {
 
 object WaitingFiles {
   val Small = 24
+
+  /** Of each small file, and the keys that they are about. The last click of each key is a payment. */
   private val Clicks = 10000
-  private val Viewed = 1000
+  private val Touched = 1000
 
   /** How many carts are opened in the time between two small files. */
   val Between = 10000

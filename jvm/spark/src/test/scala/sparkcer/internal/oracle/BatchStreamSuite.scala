@@ -58,7 +58,7 @@ class BatchStreamSuite extends SparkSuite {
     val arriving =
       events.map(e => (e._2.getTime + rng.nextInt(Delay * 1000), e._3, e)).sortBy(e => (e._1, e._2)).map(_._3)
     val far = Seq(1000000, 1000001).map(s => ("Z", at(s * 1000L), s, "far", 0))
-    val texts = Vector.fill(Queries)(query(rng))
+    val texts = Vector.tabulate(Queries)(i => query(rng, absent = i < 2))
     val input = MemoryStream[Event]
     val running = texts.map(new Running(_, input))
     try {
@@ -109,8 +109,13 @@ object BatchStreamSuite {
       rng.nextInt(3)
     )
 
-  private[oracle] def query(rng: Random): String = {
-    val (pattern, variable, tests) = pick(rng)(
+  private[oracle] def query(rng: Random): String = query(rng, absent = false)
+
+  /** @param absent
+    *   whether the query begins or ends with NO
+    */
+  private[oracle] def query(rng: Random, absent: Boolean): String = {
+    val patterns = Seq(
       (
         "(A AS x ; B AS y)",
         "y",
@@ -174,6 +179,16 @@ object BatchStreamSuite {
         Seq(" FILTER x.p = y.p", " FILTER x.p < y.p")
       ),
       (
+        "(A AS x ; NO C FOR 2 seconds) OR (A AS x ; B AS y) OR (B AS y ; NO A FOR 3 seconds)",
+        "y",
+        Seq(" FILTER x.p = y.p", " FILTER x.key != y.key")
+      ),
+      (
+        "(NO X FOR 3 seconds ; A AS x ; B AS y) OR (NO C FOR 5 seconds ; B AS y ; NO B FOR 1 seconds)",
+        "y",
+        Seq(" FILTER x.p = y.p", " FILTER x.p < y.p")
+      ),
+      (
         "A+ AS xs ; NO (A OR (B AS n FILTER n.key = xs.key)) FOR 3 seconds",
         "xs",
         Seq(" FILTER xs[p >= PREV.p]", " PART-BY [p]")
@@ -185,6 +200,7 @@ object BatchStreamSuite {
       ),
       ("(A AS x ALL B AS y)", "y", Seq(" PART-BY [p]", " FILTER x.key = y.key", " FILTER x.p < y.p"))
     )
+    val (pattern, variable, tests) = pick(rng)(patterns.filter(p => !absent || p._1.contains(" FOR ")): _*)
     val compares = rng.nextBoolean()
     val strategy = pick(rng)("", "NEXT ", "LAST ", "MAX ", "STRICT ", "DISTINCT ")
     val measures =

@@ -27,6 +27,11 @@ final class SimulatedQuery(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
   protected def visit(bucket: Int): Option[Event] = None
   protected def isEmpty(pieces: Vector[Array[Byte]]): Boolean = Bucket.load(plan, pieces, LogHead.Empty).isEmpty
 
+  private val absence = new AbsenceHappened(world, happened)
+
+  override protected def returned(row: ByteBuffer, events: Vector[Int], isOfEarlierRun: Int => Boolean): Unit =
+    absence.returned(row, events, isOfEarlierRun)
+
   override protected def after(rng: Random): Unit = if (plan.stream.snapshots && rng.nextInt(3) == 0) snapshot()
 
   /** A snapshot has the matches that came out and ended in the last window before the latest event that was read. */
@@ -42,6 +47,7 @@ final class SimulatedQuery(schedule: Schedule, bug: Bug = new Bug.None, crashAt:
       val shown = matches.map(m => ByteBuffer.wrap(m.row)).filter(world.endOf(_) >= from).sorted
       if (shown != expected.toVector)
         throw new Wrong(s"a snapshot has ${shown.length} matches, and ${expected.length} came out")
+      if (shown.nonEmpty) absence.snapshot()
     }
   }
 

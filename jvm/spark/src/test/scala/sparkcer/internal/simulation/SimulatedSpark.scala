@@ -57,6 +57,13 @@ abstract class SimulatedSpark(schedule: Schedule, bug: Bug, crashAt: Option[Int]
   /** A run ends, and another one begins. */
   protected def restarted(rng: Random): Unit = ()
 
+  /** A row came out of a committed micro-batch with these events.
+    *
+    * @param isOfEarlierRun
+    *   was an event delivered before the last restart?
+    */
+  protected def returned(row: ByteBuffer, events: Vector[Int], isOfEarlierRun: Int => Boolean): Unit = ()
+
   /** After a micro-batch in which something may fail. */
   protected def after(rng: Random): Unit = ()
 
@@ -96,6 +103,7 @@ abstract class SimulatedSpark(schedule: Schedule, bug: Bug, crashAt: Option[Int]
   /** How many rows there were after each delivery of events. */
   val perStep: mutable.ArrayBuffer[Int] = mutable.ArrayBuffer.empty
   val delivered: mutable.ArrayBuffer[Int] = mutable.ArrayBuffer.empty
+  private val runOf = mutable.Map.empty[Int, Int]
   private val numbers = mutable.Map.empty[String, Long].withDefaultValue(0L)
 
   /** How often what has happened. */
@@ -242,12 +250,14 @@ abstract class SimulatedSpark(schedule: Schedule, bug: Bug, crashAt: Option[Int]
   private def take(outputs: Vector[StreamOutput], events: Vector[Int]): Unit = {
     val (latestBefore, deliveredBefore) = (latest.flatten.maxOption, delivered.toVector)
     delivered ++= events
+    events.foreach(runOf(_) = runs)
     outputs.foreach { o =>
       if (o.row != null) {
         if (o.end != null && !schedule.chained && DateTimeUtils.fromJavaTimestamp(o.end) <= before * 1000)
           throw new Wrong("a row is not after the watermark of the micro-batch before")
         happened("match") += 1
         rows += ByteBuffer.wrap(o.row)
+        returned(rows.last, events, runOf.get(_).exists(_ < runs))
       } else if (o.late != null) {
         val i = eventOf(ByteBuffer.wrap(o.late))
         if (!mayBeLate(i, latestBefore, deliveredBefore)) throw new Wrong(s"event $i is not late")

@@ -44,6 +44,7 @@ class SimulationSuite extends munit.FunSuite {
     val minutes = (System.nanoTime() - started) / 6e10
     println(f"$Schedules%d schedules, ${Schedules / minutes}%.0f a minute, with a result: ${show(happened)}")
     Happens.foreach(what => assert(happened(what) > Schedules / 50, s"$what: only ${happened(what)}"))
+    AbsenceHappened.All.foreach { case (what, where) => assert(happened(what) > 0, s"$what never happened ($where)") }
     assert(happened("schedule") > Schedules * 3 / 4, s"only ${happened("schedule")} schedules had a result")
   }
 
@@ -100,6 +101,8 @@ object SimulationSuite {
   /** What must not be rare. */
   private val Happens = Vector(
     "match",
+    "match at a deadline",
+    "match of a query that looks back",
     "timer",
     "late event",
     "event delivered twice",

@@ -28,10 +28,7 @@ object Verdict {
     try {
       stream()
       compared(schedule, stream).fold[Verdict](
-        Agrees(
-          stream.happened.toMap + ("idle key" -> stream.count("idle").toInt) +
-            ("match at a deadline" -> (if (schedule.world.program.waits.nonEmpty) stream.rows.length else 0))
-        )
+        Agrees(stream.happened.toMap + ("idle key" -> stream.count("idle").toInt))
       )(
         Disagrees(schedule, _)
       )

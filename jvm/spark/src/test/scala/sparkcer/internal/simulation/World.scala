@@ -130,6 +130,10 @@ final class World(
   /** The end of a match, from its row. */
   def endOf(bytes: ByteBuffer): Long = row(bytes).getLong(if (program.counts) 1 else 3)
 
+  /** The key of a match, from its row. */
+  def keyOf(bytes: ByteBuffer): ByteBuffer =
+    ByteBuffer.wrap(row(bytes).getStruct(if (program.counts) 0 else 1, query.partitionBy.length).getBytes)
+
   /** The end and the number of a row of COUNT(*). */
   def countOf(bytes: ByteBuffer): String = s"${row(bytes).getLong(1)} ${row(bytes).getLong(2)}"
 

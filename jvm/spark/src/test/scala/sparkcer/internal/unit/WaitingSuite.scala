@@ -7,6 +7,7 @@ import org.apache.spark.sql.{DataFrame, Row, SQLContext}
 import org.apache.spark.sql.streaming.Trigger
 
 import sparkcer._
+import sparkcer.internal.batch.{RecognizeExec, Spread}
 import sparkcer.internal.testkit.SparkSuite
 import sparkcer.internal.testkit.Memory.MemoryStream
 
@@ -49,31 +50,50 @@ class WaitingSuite extends SparkSuite {
     assertEquals(found(6), Seq("k 0 5"))
   }
 
-  test("by slices of time, on one task, and by key sorted by key: the same matches") {
+  test("by slices of time, and by key in the order of time: the same matches, with every strategy and equal times") {
     val rng = new scala.util.Random(5)
-    val rows = (0 until 4000).map(i => (rng.shuffle(Seq("A", "B", "C")).head, i * 3L + rng.nextInt(3), s"k${i % 1}"))
-    val events = batch(rows: _*)
-    for (
-      pattern <- Seq(
-        "A ; NO B FOR 7 [t]",
-        "(A ; C) ; NO (B FILTER B[t % 2 = 0]) FOR 7 [t]",
-        "(A AS x ; C) ; NO (B FILTER B.t % 5 = x.t % 5) FOR 7 [t]",
-        "NO (B FILTER B[t % 20 = 0]) FOR 40 [t] ; A ; C",
-        "(A ; NO B FOR 7 [t]) OR (C ; NO B FOR 9 [t]) OR (NO (B FILTER B[t % 50 = 0]) FOR 90 [t] ; C AS d ; A AS e)"
-      )
-    ) {
-      def run(rest: String) = events
-        .cer(s"SELECT * FROM S WHERE $pattern WITHIN 20 [t]$rest", time = "t")
-        .selectExpr("start", "end")
-        .as[(Long, Long)]
-        .collect()
-        .toSeq
-        .sorted
-      val sliced = run("")
-      assert(sliced.length > 100, sliced.length)
-      assertEquals(run(" PARTITION BY [key]"), sliced)
-      withConf("spark.sql.shuffle.partitions" -> "1")(assertEquals(run(" LIMIT 1000000"), sliced))
+    // Several events have one time, and the column n orders them.
+    val events = (0 until 4000)
+      .map(i => (rng.shuffle(Seq("A", "B", "C")).head, i * 3L / 2 + rng.nextInt(2), "k", i))
+      .sortBy(e => (e._2, e._4))
+      .toDF("type", "t", "key", "n")
+    val patterns = Seq(
+      "A ; NO B FOR 7 [t]",
+      "(A ; C) ; NO (B FILTER B[t % 2 = 0]) FOR 7 [t]",
+      "(A AS x ; C) ; NO (B FILTER B.t % 5 = x.t % 5) FOR 7 [t]",
+      "NO (B FILTER B[t % 20 = 0]) FOR 40 [t] ; A ; C",
+      "(A ; NO B FOR 7 [t]) OR (C ; NO B FOR 9 [t]) OR (NO (B FILTER B[t % 50 = 0]) FOR 90 [t] ; C AS d ; A AS e)"
+    )
+    for ((pattern, i) <- patterns.zipWithIndex) {
+      for (strategy <- Seq("", Seq("STRICT ", "LAST ", "NEXT ", "STRICT ", "MAX ")(i))) {
+        def run(rest: String) = events
+          .cer(s"SELECT $strategy* FROM S WHERE $pattern WITHIN 20 [t]$rest", time = "t", order = "n")
+        def rows(found: DataFrame) = {
+          val variables = found.columns.filterNot(Seq("match_id", "key", "start", "end").contains)
+          val read = found.selectExpr(Seq("start", "end") ++ variables.map(v => s"`$v`.n AS `$v`"): _*)
+          read.collect().map(_.toString).toSeq.sorted
+        }
+        val (sliced, byKey) = (run(""), run(" PARTITION BY [key]"))
+        assertEquals((spreadOf(sliced), spreadOf(byKey)), ("by slices of time", "by key"))
+        val found = rows(sliced)
+        assert(found.length > 100, s"$strategy $pattern: ${found.length}")
+        assertEquals(rows(byKey), found, s"$strategy $pattern")
+      }
     }
+  }
+
+  private def spreadOf(df: DataFrame): String = spread(df).words
+  private def spread(df: DataFrame): Spread = operator(df) { case r: RecognizeExec => r }.spread
+
+  test("on one task, because all keys are consumed, and by key where nothing bounds a match: each has its deadlines") {
+    val all = batch(beats :+ (("X", 40L, "a")): _*)
+    val consumed = all.cer(gaps + " CONSUME BY ANY", time = "t")
+    assert(spreadOf(consumed).startsWith("on one task"), spreadOf(consumed))
+    assertEquals(ends(consumed), Seq("a 20 24", "b 4 8", "z 30 34"))
+    // Without WITHIN the keys of a batch are read one after the other.
+    val grouped = all.cer("SELECT * FROM S WHERE beat AS h ; beat ; NO beat FOR 4 [t] PARTITION BY [key]", time = "t")
+    assertEquals(spread(grouped), Spread.ByKey(inTime = false): Spread)
+    assertEquals(ends(grouped), Seq("a 0 10", "a 0 24", "a 3 10", "a 3 24", "a 6 24", "b 1 8"))
   }
 
   test("before a match, the time can also be a floating-point number, and WITHIN about another column") {
@@ -152,6 +172,31 @@ class WaitingSuite extends SparkSuite {
       assert(figure("pending").contains(1L), figure("pending"))
       assertEquals(send(("cart", 14, "a"), ("pay", 30, "z"), ("pay", 31, "z")), Seq("a" -> 10L, "a" -> 24L))
       assertEquals(figure("pending").last, 0L)
+    } finally running.stop()
+  }
+
+  test("what another key has consumed is not counted as waiting") {
+    val input = MemoryStream[(String, Timestamp, String)]
+    val running = input
+      .toDF()
+      .toDF("type", "ts", "key")
+      .withWatermark("ts", "1 seconds")
+      .cer("SELECT a FROM S WHERE A AS a ; NO B FOR 10 seconds PARTITION BY [key] CONSUME BY ANY")
+      .writeStream
+      .format("memory")
+      .queryName("consumed")
+      .start()
+    try {
+      def pending(events: (String, Int, String)*): Long = {
+        input.addData(events.map { case (kind, t, key) => (kind, at(t), key) })
+        running.processAllAvailable()
+        running.recentProgress.last.observedMetrics.values.toArray.head.asInstanceOf[Row].getAs[Long]("pending")
+      }
+      assertEquals(pending(("A", 0, "x"), ("A", 5, "y"), ("A", 6, "z"), ("X", 8, "x")), 3L)
+      // The match of x at 10 consumes what waits in y and z.
+      assertEquals(pending(("X", 12, "x")), 0L)
+      assertEquals(rows("consumed"), Seq("x" -> 10L))
+      assertEquals(pending(("A", 12, "y"), ("X", 14, "x")), 1L)
     } finally running.stop()
   }
 
