@@ -93,7 +93,11 @@ class NoneOracleSuite extends Properties {
   }
 
   private def text(key: Vector[String], start: Long, end: Long, bound: Vector[(String, Seq[Long])]): String =
-    s"${key.mkString(",")} $start-$end ${bound.filter(_._2.nonEmpty).sortBy(_._1).mkString(" ")}"
+    bound
+      .filter(_._2.nonEmpty)
+      .sortBy(_._1)
+      .map { case (x, at) => at.mkString(s" $x={", ",", "}") }
+      .mkString(s"${key.mkString(",")} $start-$end", "", "")
 
   private def program(q: Query): Option[Program] = Case(q, Vector.empty).program
 
