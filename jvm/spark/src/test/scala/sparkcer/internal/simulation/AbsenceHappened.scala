@@ -42,10 +42,7 @@ final class AbsenceHappened(world: World, happened: mutable.Map[String, Int]) {
   }
 
   /** A snapshot has matches. */
-  def snapshot(): Unit = {
-    note("snapshot with deadlines", waits.nonEmpty)
-    note("snapshot of a query that looks back", plan.window.looksBack.nonEmpty)
-  }
+  def snapshot(): Unit = note("snapshot with deadlines", waits.nonEmpty)
 
   private def isOfKey(event: Int, row: ByteBuffer): Boolean =
     world.pick(event).exists(e => ByteBuffer.wrap(e.key) == world.keyOf(row))
@@ -69,7 +66,6 @@ object AbsenceHappened {
     "snapshot with deadlines" -> "Snapshot: matches by their deadline",
     "match of a query that looks back" -> "Substream.lookBack",
     "looking back after a restart" -> "Substream.save: the time of the last α",
-    "looking back and waiting" -> "both",
-    "snapshot of a query that looks back" -> "RecentEvents: kept for as long as a query looks back"
+    "looking back and waiting" -> "Recognizer.read: an event is asked for what came before it, and for deadlines"
   )
 }
