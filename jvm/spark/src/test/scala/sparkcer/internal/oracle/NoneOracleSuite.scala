@@ -15,7 +15,7 @@ import sparkcer.internal.testkit.{SparkSuite, Tables}
   * equal times: a batch gives what their definition says.
   */
 class NoneOracleSuite extends Properties {
-  override def cases: Int = 8
+  override def cases: Int = 4
 
   private lazy val tables = new Tables(
     SparkSuite.spark,
@@ -40,11 +40,17 @@ class NoneOracleSuite extends Properties {
     if (kinds.size == 1) kinds.head else None
   }
 
+  /** The language has no word for a projection inside a formula. */
+  private def isWritten(q: Query): Boolean = !q.where.subformulas.exists(_.isInstanceOf[Formula.Project])
+
   /** With a match, so that a case is worth a Spark job. */
   private def drawn(generator: Gen[Case], when: Query => Boolean): Arbitrary[Case] = Arbitrary(
     generator
       .map(c => c.copy(events = c.events.filter(_("t") != Value.Null)))
-      .retryUntil(c => when(c.query) && time(c.query).isDefined && c.expected.exists(_.nonEmpty), 100000)
+      .retryUntil(
+        c => isWritten(c.query) && when(c.query) && time(c.query).isDefined && c.expected.exists(_.nonEmpty),
+        100000
+      )
   )
 
   private def check(c: Case) = {
