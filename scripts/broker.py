@@ -4,7 +4,7 @@
     scripts/broker.py COMMAND ...
 
 runs a command with the address of a new broker in the environment variable KAFKA and the jars of Spark's connector in
-KAFKA_JARS, and ends the broker after it. All jars come from scripts/setup.py.
+KAFKA_JARS, and ends the broker after it, also if this script gets SIGTERM. All jars come from scripts/setup.py.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ class Broker:
             PROPERTIES.format(port=self.port, controller=controller, folder=folder, partitions=partitions)
         )
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        self._java("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self.properties)).wait()
+        formatting = self._java("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self.properties))
+        if formatting.wait() != 0:
+            raise RuntimeError(f"Kafka's folder was not made:\n{self.log.read_text(errors='replace')[-3000:]}")
 
     def start(self) -> None:
         """Returns when the broker takes connections."""
@@ -127,6 +129,7 @@ def _listens(port: int) -> bool:
 
 
 def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder = Path(tempfile.mkdtemp(prefix="spark-cer-kafka-"))
     try:
         with broker(folder) as running:

@@ -2,7 +2,8 @@
 
 Both are lanes of commands. When a lane is through with its own tests, it takes the next of the other Sparks. What the
 lane of the Python tests prints is shown at the end. Each command has a process group of its own, so that Ctrl-C ends it
-with all processes that it has started.
+with all processes of the group. Tests start brokers and databases in groups of their own; so a command first gets what
+Ctrl-C sends, and has some time to end them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ RUNNERS = ("benchmarks/classpath", "flink/classpath", "siddhi/classpath")
 ENGINES = "spark-cer|reference|siddhi|flink.*|duckdb"
 SMOKE = (*PYTHON, str(ROOT / "scripts" / "peers"), "smoke", "--built", "--engines", ENGINES)
 
+# Seconds in which an interrupted command ends what it has started.
+PATIENCE = 30
+
 running: list[subprocess.Popen[bytes]] = []
 interrupted = threading.Event()
 
@@ -52,10 +56,14 @@ def run(*command: str, output: IO[bytes] | None = None, **environment: str) -> b
 
 def end_all() -> None:
     interrupted.set()
-    for process in running:
-        if process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
+    for send, seconds in ((signal.SIGINT, PATIENCE), (signal.SIGKILL, PATIENCE)):
+        for process in running:
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, send)
+        deadline = time.monotonic() + seconds
+        while any(process.poll() is None for process in running) and time.monotonic() < deadline:
+            time.sleep(0.1)
 
 
 class Others:
