@@ -59,8 +59,10 @@ def main(folder: Path, kind: str) -> None:
     failed = folder / "failed"
 
     def write(batch: DataFrame, _: int) -> None:
+        batch.persist()
         for table in TABLES.values():
             spark_cer.merge(batch, table)
+        batch.unpersist()
         if not failed.exists():
             failed.touch()
             raise RuntimeError("killed")

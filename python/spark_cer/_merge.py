@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
+from pyspark import StorageLevel
 from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import col
@@ -21,7 +22,9 @@ def merge(matches: DataFrame, table: str, *, jdbc: Mapping[str, str] | None = No
     >>> alerts.writeStream.foreachBatch(lambda batch, _: spark_cer.merge(batch, "alerts"))
 
     Rows are the same if they have the same ``match_id`` and, in the matches of :func:`cer_rules`, the same ``rule_id``.
-    The matches are computed once. The table must exist, and have all columns of the matches.
+    A call computes the matches once. If they go to more than one place, call ``batch.persist()`` before and
+    ``batch.unpersist()`` after, so that all of them together compute the matches once. The table must exist, and have
+    the columns of the matches and no others.
 
     :param table: a table of a format with MERGE, such as Delta or Iceberg; or a table of a database
     :param jdbc: how to reach the database: the options of Spark's data source ``jdbc``, but for ``dbtable``. In the
@@ -42,7 +45,10 @@ def merge(matches: DataFrame, table: str, *, jdbc: Mapping[str, str] | None = No
     if jdbc is not None:
         _must_fit_database(matches)
     keys: list[str] = [name for name in ("rule_id", "match_id") if name in matches.columns]
-    matches.persist()
+    # What the caller keeps stays: other sinks of the same micro-batch read it.
+    ours = matches.storageLevel == StorageLevel.NONE
+    if ours:
+        matches.persist()
     try:
         # Whatever is written: Spark commits the state of a stream only if all of its rows are computed.
         if matches.count() == 0:
@@ -58,7 +64,8 @@ def merge(matches: DataFrame, table: str, *, jdbc: Mapping[str, str] | None = No
         else:
             _into_database(once, table, keys, jdbc)
     finally:
-        matches.unpersist()
+        if ours:
+            matches.unpersist()
 
 
 def _into_table(matches: DataFrame, table: str, keys: list[str]) -> None:

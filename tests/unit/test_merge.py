@@ -55,6 +55,21 @@ def test_a_match_is_there_once(
     assert rows(spark, database, "alerts") == right
 
 
+def test_what_the_caller_keeps_stays(spark: SparkSession, trades: DataFrame, database: dict[str, str]) -> None:
+    """A cache of the caller is not taken away, and merge() leaves none behind."""
+    matches = flat(trades.transform(cer(QUERY, time="t")))
+    create(database, "alerts", matches)
+    none = matches.storageLevel
+    spark_cer.merge(matches, "alerts", jdbc=database)
+    assert matches.storageLevel == none
+    kept = matches.persist().storageLevel
+    assert kept != none
+    for _ in range(2):
+        spark_cer.merge(matches, "alerts", jdbc=database)
+        assert matches.storageLevel == kept
+    matches.unpersist()
+
+
 def test_two_rules_can_find_the_same_match(spark: SparkSession, trades: DataFrame, database: dict[str, str]) -> None:
     rules = trades.transform(
         cer_rules({"one": QUERY.replace("FLAT ", ""), "two": QUERY.replace("FLAT ", "")}, time="t")
