@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -15,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from examples import kafka_alerts
 from integration import kafka_job
 from integration.kafka_job import matches, parsed, stream, topic
-from integration.streams import LONG, START, Job
+from integration.streams import LONG, ROOT, START, Job
 from scripts.broker import Broker, broker, environment
 
 KILLS = 10 if LONG else 1
@@ -73,9 +77,35 @@ class Live:
         self.query.processAllAvailable()
         return self.spark.table(self.name)
 
-    def sum(self, metric: str) -> int:
+    def values(self, metric: str) -> list[int]:
         progress = [p for p in self.query.recentProgress if p["observedMetrics"]]
-        return sum(row[metric] for p in progress for row in p["observedMetrics"].values())
+        return [row[metric] for p in progress for row in p["observedMetrics"].values()]
+
+    def sum(self, metric: str) -> int:
+        return sum(self.values(metric))
+
+
+def test_the_broker_of_a_script_ends_with_it(tmp_path: Path) -> None:
+    """Also when the script gets SIGTERM, as from `timeout`."""
+    show = "import os, time; print(os.environ['KAFKA'], flush=True); time.sleep(600)"
+    script = subprocess.Popen(
+        [sys.executable, str(ROOT / "scripts" / "broker.py"), sys.executable, "-c", show],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        text=True,
+    )
+    assert script.stdout is not None
+    host, port = script.stdout.readline().strip().split(":")
+
+    def listens() -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex((host, int(port))) == 0
+
+    assert listens()
+    script.terminate()
+    assert script.wait(30) == 143
+    assert not listens()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_driver_and_broker_are_killed(spark: SparkSession, kafka: Broker, tmp_path: Path) -> None:
@@ -181,15 +211,18 @@ def test_a_time_stamp_a_day_ahead(spark: SparkSession, kafka: Broker, tmp_path: 
     send(spark, kafka, name, [*first, *tick(DAY)])
     naive = Live(spark, tmp_path, "naive", matches(raw.withWatermark("ts", "60 seconds"), late="rows"))
     limit = (START + timedelta(hours=1)).isoformat()  # in a job: current_timestamp() + INTERVAL 1 HOUR
-    kept = raw.where(f"ts <= TIMESTAMP '{limit}'")
+    now = f"ts IS NULL OR ts <= TIMESTAMP '{limit}'"
+    kept = raw.where(now)
+    assert parsed(topic(spark, kafka.address, name)).where(f"NOT ({now})").count() == len(tick(DAY))
     careful = Live(spark, tmp_path, "careful", matches(kept.withWatermark("ts", "60 seconds"), late="rows"))
     for live in (naive, careful):
         live.rows()
-    send(spark, kafka, name, second)
+    send(spark, kafka, name, [*second, (0, "no JSON")])
     late = [live.rows().where("late IS NOT NULL").count() for live in (naive, careful)]
     assert [naive.sum("late"), careful.sum("late")] == late
     assert late[0] > 150  # but for those that meet no condition
     assert late[1] == 0
+    assert [naive.sum("nullTimes"), careful.sum("nullTimes")] == [1, 1]
     send(spark, kafka, name, tick(3000))
     found = ids(careful.rows())
     for live in (naive, careful):
@@ -216,6 +249,14 @@ def test_a_backlog(spark: SparkSession, kafka: Broker, tmp_path: Path) -> None:
     assert naive.sum("late") > 10
     assert len(right) > 50
     assert found < right
+    # The delay that would have been needed suffices.
+    needed = 6000 + max(naive.values("lateness"))
+    enough = matches(parsed(stream(spark, kafka.address, name)).withWatermark("ts", f"{needed} milliseconds"))
+    longer = Live(spark, tmp_path, "longer", enough)
+    found = ids(longer.rows())
+    longer.query.stop()
+    assert longer.sum("late") == 0
+    assert found == right
 
     def one(partition: int) -> DataFrame:
         assign = json.dumps({name: [partition]})

@@ -119,6 +119,7 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
 
     def close(): Unit = {
       all.counts.idle += counts.idle
+      all.counts.lateness = math.max(all.counts.lateness, counts.lateness)
       all.counts.rules = rules.toVector
     }
 

@@ -76,8 +76,10 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
       if (watermarked.isEmpty) {
         latest = math.max(latest, e.time)
         evaluate(e, out)
-      } else if (e.time < released) out.late(e)
-      else {
+      } else if (e.time < released) {
+        out.behind(released - e.time)
+        out.late(e)
+      } else {
         latest = math.max(latest, e.time)
         hold(e)
         newlyHeld += e
@@ -109,6 +111,7 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
       released = math.max(released, math.max(watermark, own))
       readUntil(released, out)
       newlyHeld.filterInPlace(_.time >= released)
+      held.trim()
     }
     dropIdle(out)
     recent.foreach(_.expire())
@@ -165,13 +168,15 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
 
   /** Drops the keys whose window has passed, which cannot be part of a match any more; and those that had no event for
     * `idle`, which are counted. With a watermark, only the time up to which all events are read counts for this: an
-    * event of the key may still wait, or be on its way.
+    * event of the key may still wait, or be on its way. Without one, time is where the slowest of the keys is that were
+    * read in this micro-batch: others can be far ahead, where a backlog is read or a time stamp is wrong.
     */
   private def dropIdle(out: BucketOutput): Unit = {
     val passed =
       if (plan.window.ofTime && watermarked.isDefined && released != Long.MinValue) recognizer.lastsFrom(released)
       else Long.MinValue
-    val now = if (watermarked.isDefined) released else latest
+    def slowest = changed.iterator.map(_.ties.lastTime).minOption.getOrElse(Long.MinValue)
+    val now = if (watermarked.isDefined) released else if (plan.stream.idle.isDefined) slowest else Long.MinValue
     val idle = plan.stream.idle.fold(Long.MinValue)(n => if (now < Long.MinValue + n) Long.MinValue else now - n)
     val all = keys.entrySet().iterator()
     var going = true
@@ -250,8 +255,8 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
       recent.foreach(_.save(out, full))
       out.array(if (full) partitions.save(arrays) else partitions.saveChanges(changed.iterator.map(_.key), arrays))
     }
-    newlyHeld.clear()
-    changed.clear()
+    newlyHeld.clearAndShrink()
+    changed.clearAndShrink()
     if (full) { fullBytes = piece.length.toLong; laterBytes = 0 }
     else laterBytes += piece.length
     piece

@@ -19,6 +19,8 @@ final case class StreamOutput(row: Array[Byte], end: Timestamp, late: Array[Byte
   * @param input
   *   all events: `dropped` could not be part of a match, `nullKeys` and `nullTimes` have no key or time, and `events`
   *   were read
+  * @param lateness
+  *   in milliseconds: so much longer must the delay of the watermark be, so that none of the late events is late
   * @param rules
   *   of a set: the rules that did something
   * @param begunAnew
@@ -42,6 +44,7 @@ final case class Counts(
     var nodes: Long = 0,
     var largest: Long = 0,
     var bytes: Long = 0,
+    var lateness: Long = 0,
     var rules: Seq[RuleCounts] = Nil,
     var begunAnew: Seq[String] = Nil,
     var gone: Seq[String] = Nil
@@ -74,6 +77,9 @@ class BucketOutput(lateRows: Boolean, eventTime: Boolean) {
     counts.late += 1
     if (lateRows) rows += StreamOutput(null, null, e.payload.drop(Payload.Head), null)
   }
+
+  /** An event came behind the time up to which all events are read, in microseconds. */
+  def behind(by: Long): Unit = counts.lateness = math.max(counts.lateness, -Math.floorDiv(-by, 1000L))
 
   /** What a task counted before the shuffle, in the order of [[Tally.Numbers]]. */
   def tally(numbers: Array[Long]): Unit = {

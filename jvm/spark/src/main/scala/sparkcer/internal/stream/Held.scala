@@ -3,7 +3,8 @@ package sparkcer.internal.stream
 import sparkcer.internal.prepare.Event
 
 /** The events that wait to be read, in order. New events mostly come in order and after those that wait, which costs
-  * one pass; the worst case is a sort.
+  * one pass; the worst case is a sort. After [[trim]], the memory is that of the events that wait, however many have
+  * passed.
   */
 final private[sparkcer] class Held {
   private var events = new Array[Event](16)
@@ -42,19 +43,34 @@ final private[sparkcer] class Held {
     sorted = 0
   }
 
+  /** Gives back the room that a burst has left. Costs as much as the events that wait, and only if those that were read
+    * since are more.
+    */
+  def trim(): Unit = if (events.length > Held.Small && size < events.length / 4) resize(2 * size)
+
+  private[sparkcer] def room: Int = events.length
+
   private def order(): Unit = if (sorted != until) {
     java.util.Arrays.sort(events, from, until, Event.InOrder)
     sorted = until
   }
 
-  /** Moves the events to the front of an array of twice their number. */
-  private def makeRoom(): Unit = {
+  private def makeRoom(): Unit = resize(2 * size)
+
+  /** Moves the events to the front of an array of this length. */
+  private def resize(length: Int): Unit = {
     val n = size
-    val next = new Array[Event](math.max(16, 2 * n))
+    val next = new Array[Event](math.max(16, length))
     System.arraycopy(events, from, next, 0, n)
     events = next
     sorted -= from
     from = 0
     until = n
   }
+}
+
+private object Held {
+
+  /** So much room is never given back. */
+  val Small = 1024
 }

@@ -50,13 +50,20 @@ abstract class BucketProcessor[E: ClassTag, B <: LiveBucket[E]](
   }
 
   override def handleInputRows(bucket: Int, rows: Iterator[E], timers: TimerValues): Iterator[StreamOutput] = {
-    val (events, tallies) = rows.toArray.partition(tallyOf(_) == null)
     val out = newOutput
-    val (numbers, visits) = tallies.map(tallyOf).partition(_.nonEmpty)
-    numbers.foreach(out.tally)
-    if (events.nonEmpty || visits.nonEmpty && log.open() != LogHead.Empty)
+    val read = Array.newBuilder[E]
+    var (counted, visits) = (false, false)
+    while (rows.hasNext) {
+      val row = rows.next()
+      val numbers = tallyOf(row)
+      if (numbers == null) read += row: Unit
+      else if (numbers.isEmpty) visits = true
+      else { out.tally(numbers); counted = true }
+    }
+    val events = read.result()
+    if (events.nonEmpty || visits && log.open() != LogHead.Empty)
       work(bucket, out, timers, None)(_.read(events, watermark(timers), out))
-    else if (numbers.nonEmpty) log.begin()
+    else if (counted) log.begin()
     out.result()
   }
 

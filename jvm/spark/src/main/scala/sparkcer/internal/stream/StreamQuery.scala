@@ -135,8 +135,8 @@ object StreamQuery {
     "keys",
     "nodes",
     "bytes"
-  ).map(n => coalesce(sum(col(s"counts.$n")), lit(0L)).as(n)) :+ coalesce(max(col("counts.largest")), lit(0L))
-    .as("largest")
+  ).map(n => coalesce(sum(col(s"counts.$n")), lit(0L)).as(n)) ++
+    Seq("largest", "lateness").map(n => coalesce(max(col(s"counts.$n")), lit(0L)).as(n))
 
   private def checkStore(spark: SparkSession): Unit =
     if (!spark.conf.get(Provider, "").endsWith("RocksDBStateStoreProvider"))

@@ -180,6 +180,11 @@ final private[unit] class StreamErrors(spark: SparkSession) {
     val counted = "observedMetrics counts them, and late='rows' shows them."
     val behind = "The first late events of this stream: 1 of micro-batch 2 came behind the watermark,"
     val shown = "observedMetrics counts late events, and late='rows' shows them."
+    val left =
+      "1 events of micro-batch 2 came behind the watermark of this stream, 2026-01-01T00:00:00Z, and were left out."
+    val drift =
+      "If a backlog is read, its partitions drift apart: docs/operations.md says what to do. " +
+        "observedMetrics counts late events and has their lateness, and late='rows' shows them."
     val unbounded = "The state of this stream can grow without bound, because"
     val idle = "idle='7 days' drops keys without events for that long."
     def warning(key: String, text: String)(said: => Vector[String]) =
@@ -208,14 +213,41 @@ final private[unit] class StreamErrors(spark: SparkSession) {
         "CER_LATE_EVENTS.AHEAD",
         s"$behind 2100-01-01T00:00:00Z, and were left out. This is in the future: an event had a wrong time, and until " +
           "then all events are late. Keep such events apart before withWatermark, as in " +
-          s"where(\"ts < current_timestamp() + INTERVAL 1 HOUR\"), and start with a new checkpoint. $shown"
+          "where(\"ts IS NULL OR ts < current_timestamp() + INTERVAL 1 HOUR\"), write the others elsewhere in a second " +
+          s"query, and start with a new checkpoint. $shown"
       )(withLateEvents("ts", minutes = Some(1), first = "2100-01-01T00:01:00Z")),
       warning(
         "CER_LATE_EVENTS.DELAY",
-        s"$behind 2026-01-01T00:00:00Z, and were left out. A delay of 91 seconds would have kept all events of this " +
-          "micro-batch, the earliest of which is of 2025-12-31T23:59:30Z. If a backlog is read, its partitions drift " +
-          s"apart: docs/operations.md says what to do. $shown"
+        s"$left A delay of 91 seconds would have kept all events so far. $drift"
       )(withLateEvents("ts", minutes = Some(1), first = "2026-01-01T00:01:00Z", second = "2025-12-31T23:59:30Z")),
+      warning(
+        "CER_LATE_EVENTS.AT_END",
+        "This stream has ended. A delay of 111 seconds would have kept all events of this run: this is more than the last " +
+          "warning said."
+      )(
+        withLateEvents(
+          "ts",
+          minutes = Some(1),
+          first = "2026-01-01T00:01:00Z",
+          second = "2025-12-31T23:59:30Z",
+          third = Some("2025-12-31T23:59:10Z")
+        ).tail
+      ),
+      warning(
+        "CER_LATE_EVENTS.DELAY_OF_INPUTS",
+        s"$left Delays that are 51 seconds longer, for each of its inputs, would have kept all events so far. $drift"
+      )(ofTwoInputs(late = 10)),
+      warning(
+        "CER_LATE_EVENTS.AT_END_OF_INPUTS",
+        "This stream has ended. Delays that are 61 seconds longer, for each of its inputs, would have kept all events of " +
+          "this run: this is more than the last warning said."
+      )(ofTwoInputs(late = 10, 0).tail),
+      warning(
+        "CER_LATE_EVENTS.WITHIN",
+        "The first late events of this stream: 1 of micro-batch 0 have a smaller 't' than an earlier event of their key, " +
+          "and were left out. WITHIN limits this column, which must not decrease along a stream: a longer delay changes " +
+          "nothing. Order the events by that column (time=...), or limit the window by the time column. " + shown
+      )(withDecreasingColumn()),
       warning(
         "CER_WATERMARK_HELD",
         "The watermark of this stream has stood at 1970-01-01T00:00:00Z for 10 micro-batches although events " +
@@ -246,16 +278,48 @@ final private[unit] class StreamErrors(spark: SparkSession) {
       time: String,
       minutes: Option[Int] = None,
       first: String = "1970-01-01T00:01:40Z",
-      second: String = "1970-01-01T00:01:30Z"
+      second: String = "1970-01-01T00:01:30Z",
+      third: Option[String] = None
   ): Vector[String] = Logged.during("sparkcer") {
     val input = MemoryStream[(String, Timestamp, Long)]
     val events = input.toDF().toDF("type", "ts", "t")
     val read = minutes.fold(events)(n => events.withWatermark("ts", s"$n minutes"))
     val running = read.cer(s"SELECT * FROM S WHERE A WITHIN 5 [$time]", time = time).writeStream.format("noop").start()
-    Seq(first, second).foreach { moment =>
+    (Seq(first, second) ++ third).foreach { moment =>
       input.addData(event(moment))
       running.processAllAvailable()
     }
+    running.stop()
+    Listeners.waitForAll(spark)
+  }
+
+  /** A stream over two inputs with a delay of a minute, whose watermark comes to be midnight. Then one of them runs
+    * ahead, and the other has late events, at so many seconds after 23:59.
+    */
+  private def ofTwoInputs(late: Int*): Vector[String] = Logged.during("sparkcer") {
+    val inputs = Vector.fill(2)(MemoryStream[(String, Timestamp, Long)])
+    val events = inputs.map(_.toDF().toDF("type", "ts", "t").withWatermark("ts", "1 minute"))
+    inputs.foreach(_.addData(event("2026-01-01T00:01:00Z")))
+    val running = events.reduce(_.union(_)).cer(query).writeStream.format("noop").start()
+    running.processAllAvailable()
+    late.foreach { seconds =>
+      inputs(1).addData(event(f"2025-12-31T23:59:$seconds%02dZ"))
+      inputs(0).addData(event("2026-01-01T00:05:00Z"))
+      running.processAllAvailable()
+    }
+    running.stop()
+    Listeners.waitForAll(spark)
+  }
+
+  /** A stream with a watermark in which the column of WITHIN decreases. */
+  private def withDecreasingColumn(): Vector[String] = Logged.during("sparkcer") {
+    val input = MemoryStream[(String, Timestamp, Long)]
+    val events = input.toDF().toDF("type", "ts", "t").withWatermark("ts", "1 second")
+    val running =
+      events.cer("SELECT * FROM S WHERE A WITHIN 5 [t]", time = "ts").writeStream.format("noop").start()
+    val (first, second) = (event("2026-01-01T00:01:00Z"), event("2026-01-01T00:01:01Z"))
+    input.addData(first.copy(_3 = 2L), second.copy(_3 = 1L), event("2026-01-01T00:02:00Z"))
+    running.processAllAvailable()
     running.stop()
     Listeners.waitForAll(spark)
   }

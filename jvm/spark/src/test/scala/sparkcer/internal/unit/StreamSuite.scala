@@ -3,6 +3,7 @@ package sparkcer.internal.unit
 import java.nio.file.Files
 import java.sql.Timestamp
 
+import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, SQLContext}
@@ -82,6 +83,22 @@ class StreamSuite extends SparkSuite {
     }
   }
 
+  test("lateness is by how much the delay was too short") {
+    def run(delay: String) = {
+      val input = MemoryStream[Row]
+      val running =
+        columns(input.toDF()).withWatermark("ts", delay).cer(query, time = "ts").writeStream.format("noop").start()
+      try {
+        Seq(event("A", 100, 1, "k"), event("B", 89.5, 2, "k"), event("B", 60.25, 3, "k"), event("B", 95, 4, "k"))
+          .foreach { e => input.addData(e); running.processAllAvailable() }
+        (StreamSuite.metrics(running).map(_.getAs[Long]("lateness")).max, StreamSuite.total(running, "late"))
+      } finally running.stop()
+    }
+    assertEquals(run("10 seconds"), (29751L, 2L))
+    assertEquals(run("39751 milliseconds"), (0L, 0L))
+    assertEquals(run("39750 milliseconds"), (1L, 1L))
+  }
+
   test("late events are counted, or rows") {
     val rows = Seq(event("A", 100, 1, "k"), event("B", 150, 2, "k"))
     stream(new Running(query, lateRows = true)) { s =>
@@ -98,6 +115,56 @@ class StreamSuite extends SparkSuite {
         Seq("[3,A,null,null]")
       )
     }
+  }
+
+  test("a key with half of all events, and a burst of ten times, leave nothing behind") {
+    val rng = new Random(5)
+    val kinds = "AABBCX".map(_.toString)
+    val sizes = Vector.fill(4)(200) ++ Vector(2000) ++ Vector.fill(4)(200)
+    val all = (0 until sizes.sum).map { i =>
+      event(kinds(rng.nextInt(6)), i / 4.0, i, if (i % 2 == 0) "hot" else s"k${rng.nextInt(50)}")
+    }
+    val starts = sizes.scanLeft(0)(_ + _)
+    // One match for each C: the hot key has so many sets of B that nobody could list them.
+    val few = query.replace("B+ AS ys", "B AS ys")
+    stream(new Running(few)) { s =>
+      val cached = starts.zip(sizes).map { case (from, n) =>
+        s.send(all.slice(from, from + n): _*)
+        EngineCache.here.bytes
+      }
+      val usual = cached.take(4).max
+      assert(cached(4) < 2 * usual, cached) // most of the burst is read and gone in its own micro-batch
+      assert(cached.last < 1.5 * usual, cached)
+      s.send(event("X", 1e6, -1, "k0"))
+      s.send(event("X", 1e6 + 1, -2, "k0"))
+      assertEquals(s.total("late"), 0L)
+      assertEquals(sorted(s.table), sorted(columns(all.toDF()).cer(few, time = "ts")))
+    }
+  }
+
+  test("the delay of the watermark may change on a checkpoint") {
+    val checkpoint = Files.createTempDirectory("cer").toString
+    val input = MemoryStream[Row]
+    val found = java.util.concurrent.ConcurrentHashMap.newKeySet[Int]()
+    val collect: (DataFrame, Long) => Unit = (rows, _) => rows.as[Int].collect().foreach(found.add)
+    def run(delay: String)(rows: Row*): Seq[Int] = {
+      val running = columns(input.toDF())
+        .withWatermark("ts", delay)
+        .cer("SELECT * FROM S WHERE (A AS x ; C AS z) PARTITION BY [key] WITHIN 1 minute", time = "ts")
+        .selectExpr("z.id")
+        .writeStream
+        .foreachBatch(collect)
+        .option("checkpointLocation", checkpoint)
+        .start()
+      try rows.foreach { r => input.addData(r); running.processAllAvailable() }
+      finally running.stop()
+      found.asScala.toSeq.sorted
+    }
+    assertEquals(run("20 seconds")(event("A", 0, 1, "k"), event("C", 15, 2, "k"), event("X", 20, 3, "k")), Nil)
+    // Now 19 s are late, and what waited is there.
+    assertEquals(run("1 second")(event("X", 20.5, 4, "k"), event("C", 19, 5, "k"), event("X", 30, 6, "k")), Seq(2))
+    // And now they would not be, but the watermark does not go back.
+    assertEquals(run("1 minute")(event("C", 31, 7, "k"), event("C", 25, 8, "k"), event("X", 200, 9, "k")), Seq(2, 7))
   }
 
   test("a key whose window has passed leaves no state") {
@@ -216,6 +283,33 @@ class StreamSuite extends SparkSuite {
       }
       assert(StreamSuite.total(running, "idle") >= 1, StreamSuite.metrics(running).toString)
     } finally running.stop()
+  }
+
+  test("without a watermark, a key that is behind others is not idle") {
+    // As in a backlog whose partitions drift apart, and with a time stamp that is wrong by a day.
+    for (ahead <- Seq(18000, 86400)) {
+      val input = MemoryStream[Row]
+      val name = "drift" + java.util.UUID.randomUUID().toString.replace("-", "")
+      val running = columns(input.toDF())
+        .cer("SELECT * FROM S WHERE (A AS x ; C AS z) PARTITION BY [key]", time = "ts", idle = "1 hour")
+        .writeStream
+        .format("memory")
+        .queryName(name)
+        .start()
+      val (slow, fast) = ((0 until 8).map(i => s"s$i"), (0 until 8).map(i => s"f$i"))
+      try {
+        Seq(
+          slow.map(event("A", 0, 1, _)) ++ fast.map(event("A", ahead.toDouble, 2, _)),
+          slow.map(event("C", 600, 3, _)) ++ fast.map(event("C", ahead + 1.0, 4, _))
+        ).foreach { rows => input.addData(rows: _*); running.processAllAvailable() }
+        assertEquals(spark.table(name).select("key").as[String].collect().toSeq.sorted, (slow ++ fast).sorted)
+        assertEquals(StreamSuite.total(running, "idle"), 0L)
+        // Keys without events are idle once all others are past them.
+        input.addData(fast.map(event("C", ahead + 2.0, 5, _)): _*)
+        running.processAllAvailable()
+        assertEquals(StreamSuite.total(running, "idle"), 8L)
+      } finally running.stop()
+    }
   }
 
   test("without a watermark, the order of arrival; counts too") {
