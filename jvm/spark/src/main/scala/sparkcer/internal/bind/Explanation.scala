@@ -8,7 +8,13 @@ import sparkcer.engine.explain.Explain
 object Explanation {
 
   def apply(program: Program): String =
-    s"${Explain(program)}\n\nOn Spark\n" + (tasks(program.query) ++ state(program.query)).map("  " + _).mkString("\n")
+    s"${Explain(program)}\n\nOn Spark\n" + (tasks(program.query) ++ state(program.query) :+ MicroBatch)
+      .map("  " + _)
+      .mkString("\n")
+
+  private val MicroBatch =
+    "a stream keeps the events that it needs of a micro-batch, and their matches, in memory: " +
+      "maxOffsetsPerTrigger (Kafka) or maxFilesPerTrigger bounds them"
 
   private def tasks(q: Query): Vector[String] = {
     val bounded = q.within.exists(!_.isInstanceOf[Window.Events])
