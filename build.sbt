@@ -87,8 +87,11 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(onSpark)
   .settings(
     name := "spark-cer-spark",
-    Test / unmanagedSourceDirectories +=
-      baseDirectory.value / "src" / "test" / (if (Versions.sparkMinor == "4.0") "spark-4.0" else "spark-4.1")
+    // What is in another package since Spark 4.1.
+    Seq(Compile -> "main", Test -> "test").map { case (scope, folder) =>
+      scope / unmanagedSourceDirectories +=
+        baseDirectory.value / "src" / folder / (if (Versions.sparkMinor == "4.0") "spark-4.0" else "spark-4.1")
+    }
   )
 
 /** Incrementally maintained views over parts of time. */

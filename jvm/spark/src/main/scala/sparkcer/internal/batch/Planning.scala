@@ -7,7 +7,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 import sparkcer.internal.output.MatchWriter
-import sparkcer.internal.prepare.{PackRow, Prepare, PrepareExec, RepeatExec, Tally, TallyExec}
+import sparkcer.internal.prepare.{PackRow, Prepare, PrepareExec, RepeatExec, Tally, TallyExec, WatermarkExec}
 import sparkcer.internal.rules.{RuleEvents, RuleEventsExec, RuleRecognize, RuleRecognizeExec}
 
 /** Registers our operators with a session. This does not need `spark.sql.extensions`, which is read too early for
@@ -26,8 +26,8 @@ object Planning {
     def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
       case p: Prepare =>
         import p._
-        val one =
-          PrepareExec(masks, droppable, time, key, clock, order, payload, tally, slices, output, planLater(child))
+        val events = WatermarkExec.plan(child, planLater)
+        val one = PrepareExec(masks, droppable, time, key, clock, order, payload, tally, slices, output, events)
         slices.fold[SparkPlan](one)(RepeatExec(_, one)) :: Nil
       case r: Recognize =>
         RecognizeExec(r.plan, r.layout, r.spread, r.unread, r.until, r.output, planLater(r.child)) :: Nil

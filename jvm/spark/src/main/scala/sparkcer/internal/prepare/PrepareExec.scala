@@ -37,9 +37,15 @@ case class PrepareExec(
   @transient private lazy val split = masks.map(StringConditions.split)
 
   /** The columnar input, if conditions on strings can be evaluated on its dictionaries. */
-  @transient private lazy val columns: Option[ColumnarToRowExec] = child match {
-    case c: ColumnarToRowExec if split.exists(_.columns.nonEmpty) => Some(c)
-    case _                                                        => None
+  @transient private lazy val columns: Option[ColumnarToRowExec] =
+    watermark.fold(child)(_.child) match {
+      case c: ColumnarToRowExec if split.exists(_.columns.nonEmpty) => Some(c)
+      case _                                                        => None
+    }
+
+  @transient private lazy val watermark: Option[WatermarkExec] = child match {
+    case w: WatermarkExec => Some(w)
+    case _                => None
   }
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = columns match {
@@ -83,8 +89,12 @@ case class PrepareExec(
   private def fromColumns(ctx: CodegenContext, c: ColumnarToRowExec): String = {
     val loop = new ColumnLoop(ctx, c.output, c.longMetric("numOutputRows"), c.longMetric("numInputBatches"))
     val (words, onBatch) = masks.zip(split).map { case (m, s) => byDictionary(ctx, loop, m, s) }.unzip
+    val see = watermark.fold("") { w =>
+      val (read, values) = loop.read(Seq(w.eventTime))
+      s"$read\n${w.see(ctx, values)}"
+    }
     val stop = if (parent.needStopCheck) "if (shouldStop()) return;" else ""
-    loop.code(limitNotReachedCond, onBatch.mkString("\n"), s"${body(ctx, loop.read, words)}\n$stop")
+    loop.code(limitNotReachedCond, onBatch.mkString("\n"), s"$see\n${body(ctx, loop.read, words)}\n$stop")
   }
 
   /** The code that computes a mask with the help of dictionaries, and the code that runs once for each columnar batch.
