@@ -30,8 +30,16 @@ object SparkBenchmark {
       "batch-selective" -> ((o, f) => onTwo(batchSelective(_, o, f))),
       "batch-partitioned" -> ((o, f) => onTwo(batchPartitioned(_, o, f))),
       "batch-matches" -> ((o, f) => onTwo(batchMatches(_, o, f))),
-      "stream-selective" -> ((o, f) => onTwo(streamSelective(_, o, f))),
-      "stream-partitioned" -> ((o, f) => onTwo(streamPartitioned(_, o, f))),
+      "stream-selective" -> ((o, f) => onTwo(new StreamBenchmark(_, o.rounds).selective(f))),
+      "stream-partitioned" -> ((o, f) => onTwo(new StreamBenchmark(_, o.rounds).partitioned(f))),
+      "stream-small" -> ((o, _) => onTwo(new StreamBenchmark(_, o.rounds).small())),
+      "stream-skew" -> ((o, f) =>
+        onTwo { run =>
+          val streams = new StreamBenchmark(run, o.rounds)
+          streams.hotKey(f) ++ streams.burst()
+        }
+      ),
+      "keys" -> ((_, _) => onTwo(new StreamBenchmark(_, 2).keys())),
       "scaling" -> ((o, _) => scaling(o)),
       "checkpoint" -> ((_, _) => onTwo(checkpoint)),
       "waiting" -> ((o, _) => onTwo(waiting(_, o))),
@@ -125,33 +133,9 @@ object SparkBenchmark {
 
   /** Seconds of a typical micro-batch: the median, without those that warm up. */
   private def batches(o: Options, run: SparkRun, plain: DataFrame, ours: DataFrame): (Double, Double) = {
-    def seconds(q: DataFrame) = run.stream(q).drop(2).map(_.durationMs.get("triggerExecution").toDouble / 1e3)
-    def median(s: Vector[Double]) = s.sorted.apply(s.length / 2)
+    def seconds(q: DataFrame) = StreamBenchmark.seconds(run.stream(q).drop(2))
     val all = Vector.fill(math.max(2, o.rounds / 2))((seconds(plain), seconds(ours))).drop(1)
-    (median(all.flatMap(_._1)), median(all.flatMap(_._2)))
-  }
-
-  private def streamSelective(run: SparkRun, o: Options, files: StockFiles): Vector[Bar] = {
-    val events = files.stream(run.spark)
-    val timed = events.withWatermark("ts", "10 seconds")
-    val filtered = events.where(SparkQueries.S3Filter).repartition(2, col("name"))
-    val (plain, arrival) = batches(o, run, filtered, events.cer(SparkQueries.s3(1000)))
-    val (plainToo, inTime) = batches(o, run, filtered, timed.cer(SparkQueries.s3InTime("1 second")))
-    Vector(
-      ratio("stream, selective", PerFile, plain, arrival, 0.6),
-      ratio("stream, selective, watermark", PerFile, plainToo, inTime, 0.6)
-    )
-  }
-
-  private def streamPartitioned(run: SparkRun, o: Options, files: StockFiles): Vector[Bar] = {
-    val events = files.stream(run.spark)
-    val (plain, ours) = batches(
-      o,
-      run,
-      events.where(SparkQueries.PartitionedFilter).repartition(2, col("name")),
-      events.cer(SparkQueries.partitioned(1000))
-    )
-    Vector(ratio("stream, partitioned", PerFile, plain, ours, 0.4))
+    (StreamBenchmark.median(all.flatMap(_._1)), StreamBenchmark.median(all.flatMap(_._2)))
   }
 
   /** What a second core gains, against what it gains a scan. */
@@ -205,12 +189,11 @@ object SparkBenchmark {
     def seconds(of: WaitingFiles): Vector[Double] = {
       val stream = of.stream(run.spark).withWatermark("ts", "1 second").cer(SparkQueries.Waiting)
       // The first has all carts, and the next ones warm up.
-      run.stream(stream).drop(4).map(_.durationMs.get("triggerExecution").toDouble / 1e3)
+      StreamBenchmark.seconds(run.stream(stream).drop(4))
     }
-    def median(s: Vector[Double]) = s.sorted.apply(s.length / 2)
     try {
       val rounds = Vector.fill(math.max(2, o.rounds / 2))(files.map(seconds)).drop(1)
-      def of(i: Int) = median(rounds.flatMap(_(i)))
+      def of(i: Int) = StreamBenchmark.median(rounds.flatMap(_(i)))
       val (a, b, c, d) = (of(0), of(1), of(2), of(3))
       val slowest = rounds.flatMap(_(1)).max
       Vector(

@@ -58,14 +58,20 @@ final class SparkRun(cores: Int) {
     */
   def stream(df: DataFrame, seen: Path => Unit = _ => ()): Vector[StreamingQueryProgress] = {
     val checkpoint = Files.createTempDirectory("checkpoint")
+    val all = stream(df, checkpoint)
+    seen(checkpoint)
+    SparkRun.delete(checkpoint)
+    all
+  }
+
+  /** The same from a checkpoint that stays. */
+  def stream(df: DataFrame, checkpoint: Path): Vector[StreamingQueryProgress] = {
     val query = df.writeStream
       .format("noop")
       .option("checkpointLocation", checkpoint.toString)
       .trigger(Trigger.AvailableNow())
       .start()
     query.awaitTermination()
-    seen(checkpoint)
-    SparkRun.delete(checkpoint)
     query.recentProgress.toVector.filter(_.numInputRows > 0)
   }
 

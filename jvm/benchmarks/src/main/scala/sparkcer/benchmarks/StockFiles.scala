@@ -19,15 +19,27 @@ final case class Stock(
 /** The stream `stocks` as Parquet files in time order, each a micro-batch. */
 final class StockFiles(folder: Path) {
 
+  /** How many events a file has, if all have as many. */
+  var perFile = 0
+
   /** @param files
     *   of `perFile` events each
     */
   def write(spark: SparkSession, files: Int, perFile: Int): Unit = {
+    this.perFile = perFile
+    write(spark, Vector.fill(files)(perFile))
+  }
+
+  /** @param sizes
+    *   how many events each file has
+    */
+  def write(spark: SparkSession, sizes: Vector[Int]): Unit = {
     import spark.implicits._
+    val before = sizes.scanLeft(0L)(_ + _)
     spark
-      .range(0, files.toLong, 1, files)
+      .range(0, sizes.length.toLong, 1, sizes.length)
       .as[Long]
-      .flatMap(file => StockFiles.rows(file.toInt, perFile))
+      .flatMap(file => StockFiles.rows(file.toInt, sizes(file.toInt), before(file.toInt)))
       .write
       .option("parquet.enable.summary-metadata", "false")
       .mode("overwrite")
@@ -56,17 +68,17 @@ object StockFiles {
 
   def temporary(): StockFiles = new StockFiles(Files.createTempDirectory("stocks"))
 
-  private def rows(file: Int, n: Int): Iterator[Stock] = {
+  private def rows(file: Int, n: Int, before: Long): Iterator[Stock] = {
     val events = Streams("stocks", n, Streams.Seed + file)
     val (volume, time) = (events.integers("volume"), events.integers("stock_time"))
     val (kind, name, price) = (events.column("type"), events.column("name"), events.column("price"))
-    val shift = file * n * MillisPerEvent
+    val shift = before * MillisPerEvent
     Iterator.range(0, n).map { i =>
       events.at = i
       val t = time(i) + shift
       Stock(
         events.ref(kind).toString,
-        file.toLong * n + i,
+        before + i,
         events.ref(name).toString,
         volume(i),
         events.double(price),

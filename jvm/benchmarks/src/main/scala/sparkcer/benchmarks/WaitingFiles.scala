@@ -9,8 +9,7 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 final case class Click(`type`: String, cart: Long, ts: Timestamp)
 
 /** Events as Parquet files, each a micro-batch: first many carts, each with its own key and over some time, then small
-  * files in which few other carts are opened and paid, several times each: these keys are touched while the first ones
-  * wait.
+  * files of clicks.
   */
 final class WaitingFiles(folder: Path) {
   import WaitingFiles._
@@ -19,25 +18,38 @@ final class WaitingFiles(folder: Path) {
     *   how many there are, a thousand a second
     * @param from
     *   the time of the first small file, in seconds; each is ten seconds after the one before
+    * @param clicked
+    *   type and cart of each click of a small file: by default [[WaitingFiles.Few]]
     */
-  def write(spark: SparkSession, carts: Int, from: Long): Unit = {
+  def write(spark: SparkSession, carts: Int, from: Long, clicked: Long => (String, Long) = Few): Unit = {
     import spark.implicits._
-    def at(millis: Long) = new Timestamp(1700000000000L + millis)
-    val opened = spark.range(0, carts.toLong, 1, 1).as[Long].map(i => Click("cart", i, at(i)))
+    val opened =
+      spark.range(0, carts.toLong, 1, 1).as[Long].map(i => Click("cart", i, new Timestamp(1700000000000L + i)))
     opened.write.mode("overwrite").parquet(folder.resolve("0").toString)
-    (0 until Small).foreach { n =>
-      val touched = spark.range(0, Clicks.toLong, 1, 1).as[Long].map { i =>
-        Click(if (i / Touched % 2 == 0) "cart" else "pay", -1 - i % Touched, at((from + 10 * n) * 1000 + i))
-      }
-      touched.write.mode("overwrite").parquet(folder.resolve((n + 1).toString).toString)
-    }
+    (0 until Small).foreach(n => small(spark, n, from, clicked))
     // A stream takes files in the order of these times.
-    (0 to Small).foreach { n =>
-      folder.resolve(n.toString).toFile.listFiles.filter(_.getName.startsWith("part-")).foreach { f =>
-        require(f.setLastModified(1000000000000L + n * 1000L))
-      }
-    }
+    (0 to Small).foreach(touch)
   }
+
+  /** One more small file. */
+  def writeMore(spark: SparkSession, from: Long, clicked: Long => (String, Long)): Unit = {
+    small(spark, Small, from, clicked)
+    touch(Small + 1)
+  }
+
+  private def small(spark: SparkSession, n: Int, from: Long, clicked: Long => (String, Long)): Unit = {
+    import spark.implicits._
+    val seen = spark.range(0, Clicks.toLong, 1, 1).as[Long].map { i =>
+      val (kind, cart) = clicked(n.toLong * Clicks + i)
+      Click(kind, cart, new Timestamp(1700000000000L + (from + 10 * n) * 1000 + i))
+    }
+    seen.write.mode("overwrite").parquet(folder.resolve((n + 1).toString).toString)
+  }
+
+  private def touch(n: Int): Unit =
+    folder.resolve(n.toString).toFile.listFiles.filter(_.getName.startsWith("part-")).foreach { f =>
+      require(f.setLastModified(1000000000000L + n * 1000L))
+    }
 
   def delete(): Unit = SparkRun.delete(folder)
 
@@ -55,6 +67,11 @@ object WaitingFiles {
   /** Of each small file, and the keys that they are about. The last click of each key is a payment. */
   private val Clicks = 10000
   private val Touched = 1000
+
+  /** Few carts, none of the others, are opened and paid several times in each file: these keys are touched while the
+    * others wait.
+    */
+  val Few: Long => (String, Long) = i => (if (i / Touched % 2 == 0) "cart" else "pay", -1 - i % Touched)
 
   /** How many carts are opened in the time between two small files. */
   val Between = 10000
