@@ -69,10 +69,13 @@ lazy val engine = (project in file("jvm/engine"))
   */
 val everywhere = Set("CerSuite", "WatermarkSuite", "CheckpointSuite", "DeltaSuite")
 
+/** What needs a Spark with Real-Time Mode for stateful streams, beside suites. */
+val newest = Set("RealTimeErrors")
+
 /** Compiled with and tested in the jars of a Spark, which the platform has. */
 val onSpark = tested ++ Seq(
   Test / unmanagedSources ~= { files =>
-    def shared(file: File) = !file.base.endsWith("Suite") || file.getParentFile.getName == "testkit"
+    def shared(file: File) = !file.base.endsWith("Suite") && !newest(file.base) || file.getParentFile.getName == "testkit"
     files.filter(file => !Versions.isOther || shared(file) || everywhere(file.base))
   },
   target := baseDirectory.value / (if (Versions.isOther) s"target/spark-${Versions.sparkMinor}" else "target"),
@@ -136,7 +139,17 @@ def peer(id: String): Project = Project(id, file(s"jvm/peers/$id"))
 lazy val harness = (project in file("jvm/peers/harness"))
   .settings(name := "spark-cer-peers-harness", publish / skip := true)
 
-lazy val flink = peer("flink").settings(
+/** Events from and to Kafka, for what is measured live. */
+lazy val live = peer("live").settings(
+  libraryDependencies ++= Seq(
+    "org.apache.kafka" % "kafka-clients" % Versions("kafkaClients"),
+    "org.slf4j" % "slf4j-nop" % Versions("slf4jNop")
+  )
+)
+
+lazy val flink = peer("flink")
+  .dependsOn(live)
+  .settings(
   libraryDependencies ++= Seq("streaming-java", "clients", "cep", "table-api-java-bridge", "table-runtime")
     .map(n => "org.apache.flink" % s"flink-$n" % Versions("flink")) :+
     "org.apache.flink" % "flink-table-planner-loader" % Versions("flink")

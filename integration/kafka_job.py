@@ -1,9 +1,9 @@
 """A stream from Kafka to Kafka as a separate program, so that it can be killed.
 
-    python -m integration.kafka_job FOLDER BROKER DELAY
+    python -m integration.kafka_job FOLDER BROKER DELAY [real-time]
 
 It reads JSON events from the topic `events`, writes matches to the topic `matches`, continues from FOLDER/checkpoint,
-and runs until it is killed.
+and runs until it is killed; in Spark's Real-Time Mode if asked to.
 """
 
 from __future__ import annotations
@@ -43,21 +43,27 @@ def matches(events: DataFrame, late: str = "count") -> DataFrame:
     return events.transform(cer(stream_job.QUERY, time="ts", late=late))
 
 
-def start(spark: SparkSession, folder: Path, broker: str, delay: str) -> StreamingQuery:
+def start(spark: SparkSession, folder: Path, broker: str, delay: str, real_time: bool = False) -> StreamingQuery:
     events = parsed(stream(spark, broker, "events"))
-    return (
+    writer = (
         matches(events.withWatermark("ts", delay))
         .selectExpr("match_id AS key", "to_json(struct(*)) AS value")
         .writeStream.format("kafka")
         .option("kafka.bootstrap.servers", broker)
         .option("topic", "matches")
         .option("checkpointLocation", str(folder / "checkpoint"))
-        .start()
     )
+    if real_time:
+        spark.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", "500ms")
+        writer = writer.outputMode("update").trigger(realTime="1 second")
+    return writer.start()
 
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    running = start(stream_job.session("local[2]", CONNECTOR), folder, sys.argv[2], sys.argv[3])
+    real_time = sys.argv[4:] == ["real-time"]
+    # In Real-Time Mode, two partitions of the topic and two of the shuffle have a slot each.
+    spark = stream_job.session("local[4]" if real_time else "local[2]", CONNECTOR)
+    running = start(spark, folder, sys.argv[2], sys.argv[3], real_time)
     (folder / "running").touch()
     running.awaitTermination()

@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 import sparkcer.internal.output.MatchWriter
 import sparkcer.internal.prepare.{PackRow, Prepare, PrepareExec, RepeatExec, Tally, TallyExec, WatermarkExec}
+import sparkcer.internal.realtime.RealTime
 import sparkcer.internal.rules.{RuleEvents, RuleEventsExec, RuleRecognize, RuleRecognizeExec}
 
 /** Registers our operators with a session. This does not need `spark.sql.extensions`, which is read too early for
@@ -19,11 +20,12 @@ object Planning {
   def on(spark: SparkSession): Unit = spark.synchronized {
     val known = spark.experimental
     if (!known.extraStrategies.contains(Operators)) known.extraStrategies = known.extraStrategies :+ Operators
-    if (!known.extraOptimizations.contains(Unread)) known.extraOptimizations = known.extraOptimizations :+ Unread
+    if (!known.extraOptimizations.contains(Unread)) known.extraOptimizations = known.extraOptimizations :+ Unread :+ RealTime
   }
 
   private object Operators extends SparkStrategy {
     def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+      case t @ Tally(p: Prepare, None) if RealTime.reads(t) => RealTime.prepared(p, planLater(p.child)) :: Nil
       case p: Prepare =>
         import p._
         val events = WatermarkExec.plan(child, planLater)

@@ -23,5 +23,5 @@ private[sparkcer] class RuleProcessor(set: Broadcast[RuleSetPlan], stream: Plann
 
   protected def load(pieces: Vector[Array[Byte]], head: LogHead): RuleBucket = RuleBucket.load(set.value, pieces, head)
 
-  protected def tallyOf(row: RuleEvent): Array[Long] = row.tally
+  private[sparkcer] def tallyOf(row: RuleEvent): Array[Long] = row.tally
 }

@@ -93,6 +93,8 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
     heldBytes += Event.bytes(e)
   }
 
+  private def forgetRead(): Unit = newlyHeld.filterInPlace(_.time >= released): Unit
+
   private def letGo(): Event = {
     val e = held.poll()
     heldBytes -= Event.bytes(e)
@@ -110,7 +112,8 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
       val own = if (w.inputs > 1 || w.chained || latest < Long.MinValue + w.delay) Long.MinValue else latest - w.delay
       released = math.max(released, math.max(watermark, own))
       readUntil(released, out)
-      newlyHeld.filterInPlace(_.time >= released)
+      // In Real-Time Mode this is done for each event, and must not go over all of them each time.
+      if (newlyHeld.length > 2 * held.size + 1024) forgetRead()
       held.trim()
     }
     dropIdle(out)
@@ -237,6 +240,7 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
       consumptions = recognizer.evaluator.consumptions
       sizes.nothingPending()
     }
+    forgetRead()
     changed.filterInPlace(!_.gone)
     changed.foreach { r =>
       r.substream.attach(r.ties.save())

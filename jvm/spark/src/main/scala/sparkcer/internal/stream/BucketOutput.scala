@@ -89,5 +89,14 @@ class BucketOutput(lateRows: Boolean, eventTime: Boolean) {
     counts.nullTimes += numbers(3)
   }
 
+  /** The rows so far, which are then not part of the result. */
+  def takeRows(): Iterator[StreamOutput] =
+    if (rows.isEmpty) Iterator.empty
+    else {
+      val all = rows.toArray
+      rows.clear()
+      all.iterator
+    }
+
   def result(): Iterator[StreamOutput] = rows.iterator ++ Iterator.single(StreamOutput(null, null, null, counts))
 }

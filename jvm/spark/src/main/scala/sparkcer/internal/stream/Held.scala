@@ -51,8 +51,22 @@ final private[sparkcer] class Held {
   private[sparkcer] def room: Int = events.length
 
   private def order(): Unit = if (sorted != until) {
-    java.util.Arrays.sort(events, from, until, Event.InOrder)
+    if (until - sorted <= Held.Few) (sorted until until).foreach(insert)
+    else java.util.Arrays.sort(events, from, until, Event.InOrder)
     sorted = until
+  }
+
+  /** Moves an event to its place among those before it, which are in order. */
+  private def insert(at: Int): Unit = {
+    val e = events(at)
+    var low = from
+    var high = at
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (Event.InOrder.compare(events(middle), e) <= 0) low = middle + 1 else high = middle
+    }
+    System.arraycopy(events, low, events, low + 1, at - low)
+    events(low) = e
   }
 
   private def makeRoom(): Unit = resize(2 * size)
@@ -73,4 +87,7 @@ private object Held {
 
   /** So much room is never given back. */
   val Small = 1024
+
+  /** In Real-Time Mode events come one by one: so few are put in their places without a look at all others. */
+  val Few = 4
 }

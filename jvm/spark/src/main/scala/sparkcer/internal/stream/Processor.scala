@@ -24,8 +24,9 @@ abstract class BucketProcessor[E: ClassTag, B <: LiveBucket[E]](
     stream: PlannedStream,
     oneTask: Boolean,
     cacheBytes: Option[Long]
-) extends StatefulProcessor[Int, E, StreamOutput] {
-  @transient private var log: BucketLog = _
+) extends StatefulProcessor[Int, E, StreamOutput]
+    with HasRealTimeForm {
+  @transient private[stream] var log: BucketLog = _
 
   /** The buckets that were worked on in this micro-batch. Spark has a new processor for each task. */
   @transient private var visited: mutable.Set[Int] = _
@@ -39,7 +40,9 @@ abstract class BucketProcessor[E: ClassTag, B <: LiveBucket[E]](
   /** The numbers of a [[sparkcer.internal.prepare.Tally]], or null for an event. None at all visit a bucket that has
     * something to drop, perhaps.
     */
-  protected def tallyOf(row: E): Array[Long]
+  private[sparkcer] def tallyOf(row: E): Array[Long]
+
+  def inRealTime: RealTimeProcessor[E, B] = new RealTimeProcessor(this)
 
   protected def cache: EngineCache = EngineCache.here
 
@@ -81,12 +84,14 @@ abstract class BucketProcessor[E: ClassTag, B <: LiveBucket[E]](
     }
   }
 
-  private def watermarked = stream.watermark.isDefined
+  def watermarked: Boolean = stream.watermark.isDefined
 
-  private def newOutput = new BucketOutput(stream.lateRows, watermarked)
+  def name: String = stream.operator
+
+  private[stream] def newOutput = new BucketOutput(stream.lateRows, watermarked)
 
   /** The time before which everything is past, in microseconds. */
-  private def watermark(timers: TimerValues): Long =
+  private[stream] def watermark(timers: TimerValues): Long =
     if (watermarked) Processor.toMicros(timers.getCurrentWatermarkInMs()) else Long.MinValue
 
   /** On Spark Connect, the function of `foreachBatch` runs in a session of its own, whose tasks do not know the number
@@ -100,11 +105,34 @@ abstract class BucketProcessor[E: ClassTag, B <: LiveBucket[E]](
   private def work(bucket: Int, out: BucketOutput, timers: TimerValues, expired: Option[Long])(
       action: B => Unit
   ): Unit = {
-    val key = EngineCache.Key(run, stream.operator, bucket)
+    val live = take(bucket)
+    action(live)
+    putBack(bucket, live, out, timers, expired)
+  }
+
+  private def key(bucket: Int) = EngineCache.Key(run, stream.operator, bucket)
+
+  /** The bucket, from memory or from its log. */
+  private[stream] def take(bucket: Int): B = {
     val head = log.open()
     // An operator has buckets of one kind only.
-    val live = cache.take(key, head).fold(load(log.read(), head))(_.asInstanceOf[B])
-    action(live)
+    val live = cache.take(key(bucket), head).fold(load(log.read(), head))(_.asInstanceOf[B])
+    live.head = head
+    live
+  }
+
+  /** Saves what changed in the bucket since it was taken, measures it, and sets its timers.
+    *
+    * @param expired
+    *   see [[schedule]]
+    */
+  private[stream] def putBack(
+      bucket: Int,
+      live: B,
+      out: BucketOutput,
+      timers: TimerValues,
+      expired: Option[Long]
+  ): Unit = {
     visited += bucket
     out.counts.buckets += 1
     if (live.isEmpty && !watermarked) {
@@ -112,9 +140,9 @@ abstract class BucketProcessor[E: ClassTag, B <: LiveBucket[E]](
       if (bucket == Processor.First) log.begin()
     } else {
       val (piece, full) = live.save()
-      live.head = log.append(piece, full, head)
+      live.head = log.append(piece, full, live.head)
       live.measure(out.counts)
-      cache.put(key, live, EngineCache.limit(cacheBytes))
+      cache.put(key(bucket), live, EngineCache.limit(cacheBytes))
     }
     if (watermarked) schedule(live.wakeAt, expired, timers)
   }
@@ -144,7 +172,7 @@ class Processor(plan: Plan, oneTask: Boolean, cacheBytes: Option[Long])
     extends BucketProcessor[Event, Bucket](plan.stream, oneTask, cacheBytes) {
   protected def about(buckets: Int): LogAbout = LogAbout.of(plan, buckets)
   protected def load(pieces: Vector[Array[Byte]], head: LogHead): Bucket = Bucket.load(plan, pieces, head)
-  protected def tallyOf(row: Event): Array[Long] = row.tally
+  private[sparkcer] def tallyOf(row: Event): Array[Long] = row.tally
 }
 
 private[sparkcer] object Processor {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.KnownNotNull
 import org.apache.spark.sql.cerbridge.{CerException, Columns, Plans, Sessions}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.{OutputMode, StatefulProcessor, TimeMode}
-import org.apache.spark.sql.types.{ArrayType, LongType, MetadataBuilder}
+import org.apache.spark.sql.types.{ArrayType, IntegerType, LongType, MetadataBuilder}
 
 import sparkcer.engine.ceql.Consume
 import sparkcer.internal.batch.Planning
@@ -71,7 +71,7 @@ object StreamQuery {
   /** Events have a column `key`, which decides which bucket they go to.
     *
     * @param tallied
-    *   the bucket of a row that is no event
+    *   the bucket of a row that is no event; by default its column `time`
     * @param more
     *   metrics besides those that all streams have
     */
@@ -81,7 +81,7 @@ object StreamQuery {
       stream: PlannedStream,
       oneTask: Boolean,
       spark: SparkSession,
-      tallied: Column = lit(Processor.First),
+      tallied: Column = col("time").cast(IntegerType),
       more: Seq[Column] = Nil
   )(implicit event: Encoder[E]): DataFrame = {
     checkStore(spark)

@@ -48,7 +48,8 @@ object SparkSuite {
 
   private[sparkcer] lazy val spark: SparkSession = SparkSession
     .builder()
-    .master("local[2]")
+    .master("local[4]") // Real-Time Mode needs a slot for each input and each shuffle partition
+    .config("spark.default.parallelism", "2")
     .appName("spark-cer")
     .config("spark.sql.shuffle.partitions", "2")
     .config("spark.sql.extensions", "sparkcer.CerExtension" + (if (hasDelta) s",$delta" else ""))

@@ -12,10 +12,11 @@ import sparkcer.internal.testkit.SparkSuite
 class ErrorsSuite extends SparkSuite {
   private val streams = new StreamErrors(spark)
   private val rules = new RuleErrors(spark)
-  private val warnings = streams.warnings ++ rules.warnings
+  private val realTime = new RealTimeErrors(spark)
+  private val warnings = streams.warnings ++ rules.warnings ++ realTime.warnings
   private val cases =
     new QueryErrors(spark).cases ++ new MeasureErrors(spark).cases ++ new WaitingErrors(spark).cases ++
-      streams.cases ++ rules.cases ++ new ConnectErrors(spark).cases
+      streams.cases ++ rules.cases ++ realTime.cases ++ new ConnectErrors(spark).cases
 
   cases.foreach { c =>
     test(c.key)(assertEquals(c.provoked(), (c.key, c.message)))

@@ -18,6 +18,13 @@ object Sessions {
     streams.synchronized(if (!streams.listListeners().contains(listener)) streams.addListener(listener))
   }
 
+  /** How many tasks can run at once, if this machine runs them all. */
+  def localSlots(spark: SparkSession): Option[Int] = {
+    val context = session(spark).sparkContext
+    if (context.isLocal) Some(context.maxNumConcurrentTasks(context.resourceProfileManager.defaultResourceProfile))
+    else None
+  }
+
   /** Compares two names as the session compares them. */
   def sameName(df: DataFrame): (String, String) => Boolean = sameName(df.sparkSession)
   def sameName(spark: SparkSession): (String, String) => Boolean = session(spark).sessionState.conf.resolver
