@@ -16,7 +16,7 @@ SINKS := .tools/lakes/list.xml .tools/postgresql/list.xml
 WHEEL := dist/spark_cer-$(VERSION)-py3-none-any.whl
 READY := .tools/ready
 # The runners of other engines, which the project around all others does not know.
-PEERS := harness flink siddhi esper
+PEERS := harness live flink siddhi esper
 RUN := scripts/env .venv/bin/python
 
 # Folders are listed too: their time changes when a file is removed.
@@ -24,7 +24,7 @@ JVM := $(shell find jvm/engine/src/main jvm/spark/src/main jvm/views/src/main 2>
 PY := $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
 TYPED := $(foreach d,python tests integration examples,$(if $(shell find $(d) -name '*.py' 2>/dev/null),$(d)))
 
-TARGETS := help setup jar wheel demo demo-kafka test test-scala test-python test-long test-matrix lint fmt docs diagrams chart bench bench-spark bench-views bench-peers bench-smoke scaling backlog sizes compare jmh clean
+TARGETS := help setup jar wheel demo demo-kafka test test-scala test-python test-long test-matrix lint fmt docs diagrams chart bench bench-spark bench-views bench-peers bench-smoke bench-live scaling backlog sizes compare jmh clean
 .PHONY: $(TARGETS)
 .SUFFIXES:
 .NOTPARALLEL:
@@ -113,7 +113,7 @@ lint: $(READY) ## scalafmt, fatal warnings, ruff, mypy
 	scripts/sbt Test/compile scalafmtCheckAll scalafmtSbtCheck $(PEERS:%=%/scalafmtCheckAll) & scala=$$!; \
 	$(RUN) -m ruff check --quiet . || status=1; \
 	$(RUN) -m ruff format --check --quiet . || { echo "Some Python files are not formatted: run \`make fmt\`." >&2; status=1; }; \
-	$(RUN) -m mypy $(TYPED) scripts/backlog.py scripts/broker.py scripts/chart.py scripts/compare.py scripts/diagrams.py scripts/sizes.py scripts/test.py || status=1; \
+	$(RUN) -m mypy $(TYPED) scripts/backlog.py scripts/broker.py scripts/chart.py scripts/compare.py scripts/diagrams.py scripts/live.py scripts/sizes.py scripts/test.py || status=1; \
 	MYPYPATH=scripts/peers $(RUN) -m mypy scripts/peers/*.py || status=1; \
 	MYPYPATH=scripts/peers:scripts/scaling $(RUN) -m mypy scripts/scaling/*.py || status=1; \
 	wait $$scala || status=1; \
@@ -158,6 +158,10 @@ bench-smoke: $(JAR) ## the same without Esper on a few events: do all run, and f
 
 scaling: $(JAR) ## what an event costs against events, keys, window, length, rules, matches and executors; ARGS='--only keys' picks sections
 	@$(RUN) scripts/scaling measure $(ARGS)
+
+bench-live: $(JAR) $(KAFKA) ## from Kafka to Kafka in Real-Time Mode, in micro-batches and in Flink CEP, with the bars; ARGS='--rate 500'
+	@scripts/sbt flink/classpath
+	@$(RUN) scripts/broker.py .venv/bin/python scripts/live.py $(ARGS)
 
 compare: $(READY) ## a benchmark of two versions in turn; OLD=commit ARGS='engine --pairs 5 --rounds 3' (or spark, views)
 	@[ -n "$(OLD)" ] || { echo "Say which version to compare with: make compare OLD=HEAD~1 ARGS=engine" >&2; exit 1; }
