@@ -75,7 +75,8 @@ val newest = Set("RealTimeErrors")
 /** Compiled with and tested in the jars of a Spark, which the platform has. */
 val onSpark = tested ++ Seq(
   Test / unmanagedSources ~= { files =>
-    def shared(file: File) = !file.base.endsWith("Suite") && !newest(file.base) || file.getParentFile.getName == "testkit"
+    def shared(file: File) =
+      !file.base.endsWith("Suite") && !newest(file.base) || file.getParentFile.getName == "testkit"
     files.filter(file => !Versions.isOther || shared(file) || everywhere(file.base))
   },
   target := baseDirectory.value / (if (Versions.isOther) s"target/spark-${Versions.sparkMinor}" else "target"),
@@ -150,10 +151,10 @@ lazy val live = peer("live").settings(
 lazy val flink = peer("flink")
   .dependsOn(live)
   .settings(
-  libraryDependencies ++= Seq("streaming-java", "clients", "cep", "table-api-java-bridge", "table-runtime")
-    .map(n => "org.apache.flink" % s"flink-$n" % Versions("flink")) :+
-    "org.apache.flink" % "flink-table-planner-loader" % Versions("flink")
-)
+    libraryDependencies ++= Seq("streaming-java", "clients", "cep", "table-api-java-bridge", "table-runtime")
+      .map(n => "org.apache.flink" % s"flink-$n" % Versions("flink")) :+
+      "org.apache.flink" % "flink-table-planner-loader" % Versions("flink")
+  )
 
 /** Two of its dependencies are not on Maven Central: a bundle around the disruptor, for which the disruptor itself
   * stands in, and the services of OSGi, which it does not need here.

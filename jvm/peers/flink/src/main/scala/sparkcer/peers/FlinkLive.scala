@@ -20,8 +20,8 @@ import org.apache.kafka.clients.consumer.KafkaConsumer
 import org.apache.kafka.clients.producer.{KafkaProducer, ProducerRecord}
 import org.apache.kafka.common.TopicPartition
 
-/** Flink CEP from Kafka to Kafka, until it is ended: `FlinkLive BROKER EVENTS MATCHES`. One slot, in one thread from the
-  * source to the sink, state on the heap, no checkpoints: the shortest way that it has.
+/** Flink CEP from Kafka to Kafka, until it is ended: `FlinkLive BROKER EVENTS MATCHES`. One slot, in one thread from
+  * the source to the sink, state on the heap, no checkpoints: the shortest way that it has.
   */
 object FlinkLive {
   private val Pattern =

@@ -16,10 +16,10 @@ final class LiveEvents {
     id += 1
     last = math.max(last + 1, LiveEvents.now())
     rng.nextInt(5) match {
-      case 0                    => paid += id; json("A", id)
-      case 1 if paid.nonEmpty   => val ref = paid.dequeue(); sent += ref; json("B", ref)
-      case 2 if sent.nonEmpty   => json("C", sent.dequeue())
-      case _                    => json("X", id)
+      case 0                  => paid += id; json("A", id)
+      case 1 if paid.nonEmpty => val ref = paid.dequeue(); sent += ref; json("B", ref)
+      case 2 if sent.nonEmpty => json("C", sent.dequeue())
+      case _                  => json("X", id)
     }
   }
 

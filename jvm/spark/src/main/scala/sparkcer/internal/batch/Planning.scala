@@ -20,13 +20,14 @@ object Planning {
   def on(spark: SparkSession): Unit = spark.synchronized {
     val known = spark.experimental
     if (!known.extraStrategies.contains(Operators)) known.extraStrategies = known.extraStrategies :+ Operators
-    if (!known.extraOptimizations.contains(Unread)) known.extraOptimizations = known.extraOptimizations :+ Unread :+ RealTime
+    if (!known.extraOptimizations.contains(Unread))
+      known.extraOptimizations = known.extraOptimizations :+ Unread :+ RealTime
   }
 
   private object Operators extends SparkStrategy {
     def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
       case t @ Tally(p: Prepare, None) if RealTime.reads(t) => RealTime.prepared(p, planLater(p.child)) :: Nil
-      case p: Prepare =>
+      case p: Prepare                                       =>
         import p._
         val events = WatermarkExec.plan(child, planLater)
         val one = PrepareExec(masks, droppable, time, key, clock, order, payload, tally, slices, output, events)

@@ -23,8 +23,8 @@ private[sparkcer] trait HasRealTimeForm {
   * wants the rows that it gives at once.
   *
   * A bucket is taken when its first event of the micro-batch comes, and put back, which saves and measures it, when all
-  * its input partitions have come to their end ([[Marker]]). Nothing is lost by that: Spark commits the state store once,
-  * at the end of the micro-batch, and does a micro-batch that has failed again from its beginning.
+  * its input partitions have come to their end ([[Marker]]). Nothing is lost by that: Spark commits the state store
+  * once, at the end of the micro-batch, and does a micro-batch that has failed again from its beginning.
   */
 final class RealTimeProcessor[E: ClassTag, B <: LiveBucket[E]](of: BucketProcessor[E, B])
     extends StatefulProcessor[Int, E, StreamOutput] {
