@@ -55,7 +55,7 @@ def start(spark: SparkSession, folder: Path, broker: str, delay: str, real_time:
     )
     if real_time:
         spark.conf.set("spark.sql.streaming.realTimeMode.minBatchDuration", "500ms")
-        writer = writer.outputMode("update").trigger(realTime="1 second")
+        writer = writer.outputMode("update").trigger(realTime="1 second")  # type: ignore[call-overload]  # not in its types
     return writer.start()
 
 

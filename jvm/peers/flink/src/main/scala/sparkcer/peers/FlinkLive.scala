@@ -33,7 +33,7 @@ object FlinkLive {
 
   @nowarn("cat=deprecation") // see FeedSource
   def main(args: Array[String]): Unit = {
-    val Array(broker, events, matches) = args
+    val Vector(broker, events, matches) = args.toVector: @unchecked
     val environment = FlinkRun.environment()
     val source = environment.addSource(new LiveSource(broker, events), "events", FlinkRun.event)
     val keyed = DataStreamUtils.reinterpretAsKeyedStream(source, new ByKey, Types.LONG)

@@ -10,7 +10,7 @@ import org.apache.kafka.clients.producer.{KafkaProducer, ProducerRecord}
   */
 object LiveFeed {
   def main(args: Array[String]): Unit = {
-    val Array(broker, events, matches, rate, number) = args
+    val Vector(broker, events, matches, rate, number) = args.toVector: @unchecked
     val properties = LiveKafka.properties(broker)
     create(properties, events, "CreateTime")
     create(properties, matches, "LogAppendTime")
