@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkRuntimeError, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit
 
@@ -78,10 +78,13 @@ def rule_matches(
 
 
 def read_again(df: DataFrame) -> DataFrame:
-    """Returns a DataFrame whose files are listed anew. Spark Connect plans each use of a DataFrame anew by itself."""
+    """Returns a DataFrame whose files are listed anew. A Spark Connect server keeps the plan, and with it the list."""
     spark = df.sparkSession
     if _is_connect(spark):
-        return df
+        raise PySparkTypeError(
+            "On Spark Connect, run() takes the name of a table of rules or a function that reads the rules: the server "
+            "lists the files of a DataFrame only once."
+        )
     return DataFrame(_entry(spark).readAgain(df._jdf), spark)
 
 

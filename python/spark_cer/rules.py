@@ -36,8 +36,8 @@ def run(
     It returns when ``until`` is set, or raises the error with which the stream ends.
 
     :param build: starts the stream, with a checkpoint of its own, for a DataFrame of rules
-    :param table: the name of a table; or a DataFrame, whose files are listed anew each time; or a function that reads
-        the rules
+    :param table: the name of a table; or a DataFrame, whose files are listed anew each time (not on Spark Connect);
+        or a function that reads the rules
     :param poll: a number of seconds, or a time as text
 
     >>> def build(rules):

@@ -132,7 +132,7 @@ pairs         1      21   2
     # 46 events before it close more than 1,000 pairs; 63 events have more subsets than a BIGINT can count.
     assert lines[3:] == [
         "The first 1 matches; --rows shows more.",
-        "Rule all has more than 1,000 matches of one event, 24 times, and returns 1,000. LIMIT changes that.",
+        "Rule all has more than 1,000 matches of one event, 24 times, of which 1,000 are returned. LIMIT changes that.",
         "Rule count has more matches than can be counted, 7 times.",
     ]
     (folder / "none").mkdir()

@@ -117,7 +117,7 @@ def test_parameters(spark: SparkSession, beats: DataFrame) -> None:
         assert ends(beats.transform(cer(query, time="t", params={"d": d}))) == found
     before = "SELECT h FROM S WHERE NO beat FOR :d [t] ; beat AS h PARTITION BY [device]"
     assert len(ends(beats.transform(cer(before, time="t", params={"d": 1})))) == len(BEATS)
-    with pytest.raises(AnalysisException, match=r"FOR 5, which is longer than WITHIN 3 allows\."):
+    with pytest.raises(AnalysisException, match=r"FOR 5 \[t\], which is longer than WITHIN 3 \[t\] allows\."):
         beats.transform(cer(f"{query} WITHIN 3 [t]", time="t", params={"d": 5}))
     at = datetime.datetime(2026, 3, 2, 12)
     waits = "SELECT * FROM S WHERE A ; NO B FOR :d"

@@ -322,6 +322,7 @@ def test_a_table_that_is_watched(spark: SparkSession, tmp_path: Path, caplog: py
     assert starts == [["a"], ["a", "b"], ["a", "b", "c"], ["a", "b"], ["a", "b", "e"], ["a", "b"]]
 
 
+@only_classic
 @pytest.mark.parametrize("how", ["name", "files"])
 def test_a_table_that_is_watched_by_its_name_or_its_files(spark: SparkSession, tmp_path: Path, how: str) -> None:
     files = str(tmp_path / "rules")
@@ -340,6 +341,24 @@ def test_a_table_that_is_watched_by_its_name_or_its_files(spark: SparkSession, t
             eventually(lambda: starts == [["a"], ["a", "b"]])
     finally:
         spark.sql("DROP TABLE watched_rules")
+
+
+def test_a_table_by_its_name(spark: SparkSession, tmp_path: Path) -> None:
+    files = str(tmp_path / "rules")
+    spark.createDataFrame([("a", ONE)], "rule_id STRING, query STRING").write.parquet(files)
+    spark.sql(f"CREATE TABLE named_rules USING parquet LOCATION '{files}'")
+    starts, write, _, build = watched(spark, tmp_path, None)
+    write(("A", 1))
+    over = threading.Event()
+    over.set()
+    try:
+        spark_cer.rules.run(build, "named_rules", until=over)
+        assert starts == [["a"]]
+        if spark.__class__.__module__.startswith("pyspark.sql.connect"):
+            with pytest.raises(PySparkTypeError, match="the server lists the files of a DataFrame only once"):
+                spark_cer.rules.run(build, spark.read.parquet(files), until=over)
+    finally:
+        spark.sql("DROP TABLE named_rules")
 
 
 def test_arguments_of_run() -> None:

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
 import sparkcer.engine.state.{Frame, SharedArrays}
 import sparkcer.internal.output.View
 import sparkcer.internal.prepare.Event
-import sparkcer.internal.stream.{Bucket, BucketOutput, Counts, LiveBucket, LogHead, RuleCounts}
+import sparkcer.internal.stream.{Bucket, BucketOutput, Counts, LiveBucket, LogHead, PieceSizes, RuleCounts}
 
 /** The state of a set of rules in one bucket of a stream: a [[Bucket]] for each rule that has read an event, as if the
   * rule were alone. What rules share is the payload of an event, in memory and in the log.
@@ -31,8 +31,7 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
   private val plans = set.rules.toArray
   private lazy val numberOf: Map[String, Int] = set.rules.indices.map(r => set.rules(r).id -> r).toMap
 
-  private var fullBytes = 0L
-  private var laterBytes = 0L
+  private val pieceSizes = new PieceSizes
 
   /** The bytes of events that several rules keep, beyond the first, as of the log. */
   private var repeated = 0L
@@ -137,11 +136,11 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
   def isEmpty: Boolean = live.forall(buckets(_).isEmpty)
 
   /** Each rule counts the events that it keeps; those that several keep are there once. */
-  def bytes: Long = math.max(live.map(buckets(_).bytes).sum - repeated, fullBytes)
+  def bytes: Long = math.max(live.map(buckets(_).bytes).sum - repeated, pieceSizes.ofFull)
 
   def measure(counts: Counts): Unit = {
     live.foreach(buckets(_).measure(counts))
-    counts.bytes = fullBytes + laterBytes
+    counts.bytes = pieceSizes.total
     counts.begunAnew = begunAnew.toVector
     counts.gone = gone.toVector
     begunAnew.clear()
@@ -155,7 +154,7 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
   }
 
   def save(): (Array[Byte], Boolean) = {
-    val full = head == LogHead.Empty || outdated || laterBytes > 2 * fullBytes + Bucket.SmallLog
+    val full = head == LogHead.Empty || outdated || pieceSizes.wantFull
     val arrays = new SharedArrays
     val rules = if (full) live.toVector else unsaved.toVector
     val sections = rules.map(r => r -> buckets(r).save(full || !savedOnce(r), arrays))
@@ -183,8 +182,7 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
     unsaved.clear()
     savedOnce ++= rules
     outdated = false
-    if (full) { fullBytes = piece.length.toLong; laterBytes = 0 }
-    else laterBytes += piece.length
+    pieceSizes.note(full, piece)
     (piece, full)
   }
 
@@ -195,7 +193,7 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
     val sections = mutable.LinkedHashMap.empty[String, Section]
     val loaded = mutable.ArrayBuffer.empty[SharedArrays]
     pieces.zipWithIndex.foreach { case (bytes, i) =>
-      if (i == 0) fullBytes = bytes.length.toLong else laterBytes += bytes.length
+      pieceSizes.note(i == 0, bytes)
       val in = Frame.read(bytes)
       val columns = DataType.fromJson(new String(in.array(), UTF_8)).asInstanceOf[StructType]
       if (columns != set.event) outdated = true

@@ -24,6 +24,8 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
   /** Whether another stateful operator comes before this one, see [[read]]. */
   private val chained = watermarked.exists(_.chained)
 
+  private val life = new KeyLife(plan, recognizer)
+
   /** The key without events for the longest time comes first, the key read last comes last. */
   private val keys = new java.util.LinkedHashMap[Bytes, KeyReader](16, 0.75f, true)
 
@@ -55,9 +57,7 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
   /** Numbers events by arrival, across micro-batches. */
   private var arrivals = 0L
 
-  /** The sizes of the last full piece and of the pieces after it. */
-  private var fullBytes = 0L
-  private var laterBytes = 0L
+  private val pieceSizes = new PieceSizes
 
   /** Reads the events of a micro-batch.
     *
@@ -175,12 +175,12 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
     * read in this micro-batch: others can be far ahead, where a backlog is read or a time stamp is wrong.
     */
   private def dropIdle(out: BucketOutput): Unit = {
-    val passed =
-      if (plan.window.ofTime && watermarked.isDefined && released != Long.MinValue) recognizer.lastsFrom(released)
-      else Long.MinValue
-    def slowest = changed.iterator.map(_.ties.lastTime).minOption.getOrElse(Long.MinValue)
-    val now = if (watermarked.isDefined) released else if (plan.stream.idle.isDefined) slowest else Long.MinValue
-    val idle = plan.stream.idle.fold(Long.MinValue)(n => if (now < Long.MinValue + n) Long.MinValue else now - n)
+    // Goes over the keys only if one may be idle: in Real-Time Mode this is asked for each event.
+    def slowest =
+      if (keys.isEmpty || keys.values().iterator().next().ties.lastTime >= life.idle(latest)) Long.MinValue
+      else changed.iterator.map(_.ties.lastTime).minOption.getOrElse(Long.MinValue)
+    val passed = life.passed(released)
+    val idle = life.idle(if (watermarked.isDefined) released else slowest)
     val all = keys.entrySet().iterator()
     var going = true
     while (going && all.hasNext) {
@@ -202,12 +202,7 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
     else if (!held.isEmpty || deadlines.first != Long.MaxValue)
       Some(math.min(if (held.isEmpty) Long.MaxValue else held.first.time, deadlines.first))
     else if (keys.isEmpty) None
-    else {
-      val last = keys.values().iterator().next().ties.lastTime
-      val passed = if (plan.window.endsInTime) Some(plan.window.clock.after(last, plan.window.lastsFor)) else None
-      val idle = plan.stream.idle.map(n => if (last > Long.MaxValue - n - 1) Long.MaxValue else last + n + 1)
-      (passed ++ idle).minOption
-    }
+    else life.endsAt(keys.values().iterator().next().ties.lastTime)
 
   def isEmpty: Boolean = keys.isEmpty && held.isEmpty && recent.forall(_.isEmpty)
 
@@ -220,14 +215,11 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
     counts.nodes += sizes.nodes
     counts.pending += sizes.pending
     counts.largest = math.max(counts.largest, sizes.largest)
-    counts.bytes += fullBytes + laterBytes
+    counts.bytes += pieceSizes.total
   }
 
-  // State
-
-  /** A full piece comes once the pieces since the last full one are more than twice its size. */
   def save(): (Array[Byte], Boolean) = {
-    val full = head == LogHead.Empty || laterBytes > 2 * fullBytes + Bucket.SmallLog
+    val full = head == LogHead.Empty || pieceSizes.wantFull
     (save(full, null), full)
   }
 
@@ -261,8 +253,7 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
     }
     newlyHeld.clearAndShrink()
     changed.clearAndShrink()
-    if (full) { fullBytes = piece.length.toLong; laterBytes = 0 }
-    else laterBytes += piece.length
+    pieceSizes.note(full, piece)
     piece
   }
 
@@ -270,8 +261,8 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
     val engine = pieces.map { case (bytes, arrays) =>
       val in = Frame.read(bytes, arrays)
       val full = in.byte() == 1
-      if (full) { held.clear(); heldBytes = 0; fullBytes = bytes.length.toLong; laterBytes = 0 }
-      else laterBytes += bytes.length
+      if (full) { held.clear(); heldBytes = 0 }
+      pieceSizes.note(full, bytes)
       latest = in.long()
       released = in.long()
       arrivals = in.long()
@@ -305,7 +296,4 @@ object Bucket {
     bucket.head = head
     bucket
   }
-
-  /** A log whose later pieces have fewer bytes is not replaced. */
-  private[sparkcer] val SmallLog = 65536L
 }

@@ -75,7 +75,8 @@ class RuleChangesSuite extends SparkSuite {
 
   private val keys = (0 until 6).map(i => s"k$i")
   private val first = keys.map(k => ("A", at(10), k, "n"))
-  private val second = keys.map(k => ("B", at(20), k, "m"))
+  // Each later than the one before: those of a later run are not late.
+  private val second = keys.zipWithIndex.map { case (k, i) => ("B", at(20 + i), k, "m") }
   private val last = Seq(("X", at(90000), "k0", ""))
 
   for ((watermark, lateRows) <- Seq(true -> false, false -> false, true -> true))

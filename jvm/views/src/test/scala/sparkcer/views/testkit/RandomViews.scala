@@ -54,9 +54,9 @@ final class RandomViews(seed: Long, kind: RandomViews.Kind, fault: RandomViews.F
     kinds.foreach(k => v.sql(own(k.statement)))
     append(first +: Vector.fill(4)(first + rng.nextInt(5)))
     (0 until 2 + rng.nextInt(2)).foreach(_ => step())
-    if (factor == 0) change(2)
+    if (oldest == first) change(if (factor == 2) 3 else 2)
     // What is still open is complete now.
-    append(Vector(all.map(_.part).max))
+    append(Vector(all.map(_.part).max.max(oldest)))
     val failed = maintain().collect().filter(_.getAs[String]("action") == "failed")
     val wrong = kinds.flatMap { k =>
       val (found, right) = (contents(own(k.name)), k.right(all.map(_.copy(factor = factor)), first, last))

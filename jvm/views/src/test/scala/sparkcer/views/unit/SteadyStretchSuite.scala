@@ -151,7 +151,14 @@ final class SteadyStretchSuite extends SparkSuite {
       "Mean_helper" -> 2,
       "Mean" -> (window - 1 + 2)
     )
-    assertEquals(steps(30), expected)
-    assertEquals(steps(3000), expected)
+    // A view that begins with the stretch while its helper view still computes it takes one step more for the rest.
+    Seq(30, 3000).foreach { gap =>
+      val found = steps(gap)
+      assertEquals(found.keySet, expected.keySet)
+      found.foreach { case (view, n) =>
+        val most = expected(view) + (if (view.endsWith("_helper")) 0 else 1)
+        assert(n >= expected(view) && n <= most, s"$view: $n steps for a gap of $gap")
+      }
+    }
   }
 }
