@@ -13,7 +13,8 @@ final class RandomViewsSuite extends SparkSuite {
   private def kind(n: Int) = RandomViews.Kinds(n % RandomViews.Kinds.length)
 
   test("random views have the rows of their definitions") {
-    val start = Random.nextInt().toLong
+    // The short form has the cases in which the planted errors below are found; the long form draws others each time.
+    val start = if (Properties.Long) Random.nextInt().toLong else 0L
     (0 until cases).foreach { n =>
       assertEquals(new RandomViews(start + n, kind(n)).run(), None, clue(s"seed ${start + n}, ${kind(n).name}"))
     }
