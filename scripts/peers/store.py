@@ -20,12 +20,17 @@ def read(path: Path) -> Whole:
 
 
 def merge(path: Path, workload: str, entry: dict[str, Any]) -> None:
-    """Replaces what is known of a workload. The file is whole at every moment: it is written under another name."""
+    """Replaces what is known of a workload."""
     whole = {**read(path), workload: entry}
     ordered = {w.name: whole[w.name] for w in WORKLOADS if w.name in whole}
     path.parent.mkdir(parents=True, exist_ok=True)
+    write(path, ordered)
+
+
+def write(path: Path, whole: Whole) -> None:
+    """The file is whole at every moment: it is written under another name."""
     unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+    unfinished.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
     os.replace(unfinished, path)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -21,6 +20,7 @@ import page
 import papers
 import prepare
 import processes
+import store
 
 RESULTS = processes.ROOT / "docs" / "scaling.json"
 EVENTS = processes.FILES / "scaling-events"
@@ -49,7 +49,7 @@ def main() -> int:
                 keep(name, told([on_spark(master, each)]))
         if re.fullmatch(asked.only, "views"):
             keep("views", told(papers.views()))
-    page.draw(page.read(RESULTS), page.read(processes.ROOT / "docs" / "peers.json"), processes.ROOT / "docs")
+    page.draw(store.read(RESULTS), store.read(processes.ROOT / "docs" / "peers.json"), processes.ROOT / "docs")
     return 0
 
 
@@ -75,11 +75,8 @@ def on_spark(master: str, each: int) -> dict[str, Any]:
 
 
 def keep(section: str, results: list[dict[str, Any]]) -> None:
-    """Replaces what is known of a section; the file is whole at every moment."""
-    whole = {**page.read(RESULTS), section: {"machine": machine.description(), "results": results}}
-    unfinished = RESULTS.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
-    os.replace(unfinished, RESULTS)
+    """Replaces what is known of a section."""
+    store.write(RESULTS, {**store.read(RESULTS), section: {"machine": machine.description(), "results": results}})
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,6 @@ import tables
 Whole = dict[str, dict[str, Any]]
 """By the name of a section: its `machine` and its `results`."""
 NOTHING = "Not measured yet."
-
-
-def read(path: Path) -> Whole:
-    whole: Whole = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return whole
 
 
 def draw(whole: Whole, peers: Whole, docs: Path) -> None:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 def scaling(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     folders = [str(ROOT / "scripts" / name) for name in ("scaling", "peers")]
     monkeypatch.setattr(sys, "path", [*folders, *sys.path])
-    return {name: importlib.import_module(name) for name in ("curves", "model", "page", "papers", "on_spark")}
+    return {name: importlib.import_module(name) for name in ("curves", "model", "page", "papers", "on_spark", "store")}
 
 
 MACHINE = {"date": "2026-01-02", "processor": "P", "cores": "2", "memory": "1 GiB", "java": "17", "commit": "abc"}
@@ -39,7 +39,7 @@ def section(*results: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_pages_show_what_was_measured(scaling: dict[str, ModuleType]) -> None:
     tables = importlib.import_module("tables")
-    kept, peers = (scaling["page"].read(ROOT / "docs" / name) for name in ("scaling.json", "peers.json"))
+    kept, peers = (scaling["store"].read(ROOT / "docs" / name) for name in ("scaling.json", "peers.json"))
     for name, parts in scaling["page"].pages(kept, peers).items():
         page = (ROOT / "docs" / name).read_text(encoding="utf-8")
         assert tables.filled(page, parts) == page
