@@ -132,7 +132,7 @@ final class Bars(results: Map[String, Result], joins: collection.Map[String, Out
   private def absences =
     of("R-without", "N-between")(r => slower("N-between against R-without", r(0), r(1), 1.1)) ++
       of("N-pairs", "N-compared")(r => slower("N-compared against N-pairs", r(0), r(1), 3)) ++
-      of("N-pairs", "N-two")(r => slower("N-two against N-pairs", r(0), r(1), 4)) ++
+      of("N-pairs", "N-two")(r => slower("N-two against N-pairs", r(0), r(1), 3)) ++
       of("R-without", "N-after-30000")(r => slower("N-after-30000 against R-without", r(0), r(1), 1.5)) ++
       of("R-without", "N-before")(r => slower("N-before against R-without", r(0), r(1), 1.3)) ++
       of("N-pairs", "N-after-two")(r => slower("N-after-two against N-pairs", r(0), r(1), 3)) ++

@@ -184,8 +184,6 @@ final class StreamBenchmark(run: SparkRun, rounds: Int) {
     } finally made.foreach(_._1.delete())
   }
 
-  private def clicked(keys: Int)(i: Long): (String, Long) = ("view", i * 7919 % keys)
-
   /** Seconds of the micro-batches, of the first one after a restart, and the heap in between. */
   private def liveKeys(files: WaitingFiles, keys: Int): (Vector[Double], Double, Vector[Long]) = {
     def stream = files.stream(run.spark).withWatermark("ts", "1 second").cer(SparkQueries.LiveKeys)
@@ -243,6 +241,9 @@ object StreamBenchmark {
 
   /** The time of the first click, in seconds: all carts are opened before. */
   private val Start = 1000L
+
+  /** A click of one of so many keys. It is here because a function of the class would take its session along. */
+  private def clicked(keys: Int): Long => (String, Long) = i => ("view", i * 7919 % keys)
 
   def median(s: Vector[Double]): Double = s.sorted.apply(s.length / 2)
 

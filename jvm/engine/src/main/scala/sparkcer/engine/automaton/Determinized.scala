@@ -24,6 +24,7 @@ final class Determinized(construction: Construction, private var maxStates: Int,
   private var classMasks = new Array[Array[Long]](16)
   private var movedBy = new Array[Array[Int]](16)
   private var lookingBack = new Array[Boolean](16)
+  private var endingWaits = new Array[Boolean](16)
   private var classCount = 0
   private val classIds = mutable.HashMap.empty[Words, Int]
 
@@ -115,12 +116,19 @@ final class Determinized(construction: Construction, private var maxStates: Int,
     */
   def looksBack(cls: Int): Boolean = lookingBack(cls)
 
+  /** In a query that ends with `NO α FOR d`: is an event of the class an α, if all comparisons hold? */
+  def absentAfter(cls: Int): Boolean = endingWaits(cls)
+
+  private def endsWaits(mask: Array[Long]): Boolean =
+    construction.cea.endings.exists(_.absent.exists(unless => meets(mask, unless.condition)))
+
   private def mattersBefore(mask: Array[Long]): Boolean = {
     val cea = construction.cea
-    def meets(condition: Int) = (mask(condition >> 6) >>> condition & 1L) != 0
     cea.absentBefore.nonEmpty &&
-    (cea.absentBefore.exists(_.conditions.exists(meets)) || cea.outgoing(0).exists(_.passes(meets)))
+    (cea.absentBefore.exists(_.conditions.exists(meets(mask, _))) || cea.outgoing(0).exists(_.passes(meets(mask, _))))
   }
+
+  private def meets(mask: Array[Long], condition: Int): Boolean = (mask(condition >> 6) >>> condition & 1L) != 0
 
   private def newClass(met: Array[Long]): Int = {
     val mask = java.util.Arrays.copyOf(met, construction.cea.maskWords)
@@ -130,11 +138,13 @@ final class Determinized(construction: Construction, private var maxStates: Int,
       classMasks = java.util.Arrays.copyOf(classMasks, 2 * classCount)
       movedBy = java.util.Arrays.copyOf(movedBy, 2 * classCount)
       lookingBack = java.util.Arrays.copyOf(lookingBack, 2 * classCount)
+      endingWaits = java.util.Arrays.copyOf(endingWaits, 2 * classCount)
     }
     table(classCount) = new Array[Moves](16)
     skips(classCount) = new Array[Long](1)
     classMasks(classCount) = mask
     lookingBack(classCount) = mattersBefore(mask)
+    endingWaits(classCount) = endsWaits(mask)
     classCount += 1
     bytes += 256
     updateFull()
@@ -182,7 +192,7 @@ final class Determinized(construction: Construction, private var maxStates: Int,
 
   private def compute(state: Int, cls: Int): Moves = {
     val mask = classMasks(cls)
-    val found = construction.moves(configurations(state), condition => (mask(condition >> 6) >>> condition & 1L) != 0)
+    val found = construction.moves(configurations(state), meets(mask, _))
     val targets = found.map(_.target.fold(NoState)(intern)).toArray
     val stays = found.indexWhere(m => m.label == 0 && m.target.isDefined && targets(found.indexOf(m)) == state)
     // The initial state is always active: without a move nothing starts, and nothing is removed.

@@ -60,18 +60,6 @@ final class Evaluator(
     case _                              => -1L
   }
 
-  // For a query that ends with `NO α FOR d`.
-
-  /** The bits of an event that may be an α. */
-  private val absentAfter: Array[Long] = {
-    val words = new Array[Long](program.cea.maskWords)
-    for (ending <- program.cea.endings; unless <- ending.absent) Bits.set(words, unless.condition)
-    words
-  }
-
-  /** Is an event of the class an α, if all comparisons hold? */
-  private[evaluate] def isAbsentAfter(cls: Int): Boolean = meets(cls, absentAfter)
-
   /** Has the mask of the class one of these bits? */
   private[evaluate] def meets(cls: Int, bits: Array[Long]): Boolean = {
     val mask = automaton.maskOf(cls)
@@ -86,6 +74,8 @@ final class Evaluator(
     before.conditions.foreach(Bits.set(words, _))
     words
   }.toArray
+
+  // For a query that ends with `NO α FOR d`.
 
   /** For each final state, which of [[Program.waits]] its matches wait for; -1 for other states, and where they end at
     * once.

@@ -29,17 +29,26 @@ final private[evaluate] class PendingQueues(queues: Array[Pending]) {
   private def isBefore(a: Item, b: Item): Boolean =
     a.deadline < b.deadline || a.deadline == b.deadline && a.owner < b.owner
 
+  /** The first deadline, and `Long.MaxValue` if nothing waits. It is asked for each event, so it is kept here. */
+  def firstDeadline: Long = deadline
+  private var deadline = Long.MaxValue
+  private def update(): Unit = deadline = if (next.isEmpty) Long.MaxValue else next.first.deadline
+
   def isEmpty: Boolean = next.isEmpty
 
   /** The one with the first deadline. */
   def first: Item = next.first
 
-  def add(queue: Int, item: Item): Unit = queues(queue).add(item)
-  def removeFirst(): Unit = next.removeFirst()
-  def clear(): Unit = queues.foreach(_.clear())
+  def add(queue: Int, item: Item): Unit = { queues(queue).add(item); update() }
+  def removeFirst(): Unit = { next.removeFirst(); update() }
+  def clear(): Unit = { queues.foreach(_.clear()); update() }
 
   /** See [[Pending.removeCompared]]. */
-  def removeCompared(meets: Int => Boolean): Boolean = queues.map(_.removeCompared(meets)).contains(true)
+  def removeCompared(meets: Int => Boolean): Boolean = {
+    val some = queues.map(_.removeCompared(meets)).contains(true)
+    update()
+    some
+  }
 
   def size: Int = queues.iterator.map(_.size).sum
   def bytes: Long = queues.iterator.map(_.bytes).sum
@@ -48,8 +57,15 @@ final private[evaluate] class PendingQueues(queues: Array[Pending]) {
     queues.foreach(_.save(out, full, topEvent, topNode))
 
   /** Appends what waits in the next piece, and returns the largest number of an owner in it. */
-  def restore(in: WireReader, topEvent: Int, topNode: Int): Long = queues.map(_.restore(in, topEvent, topNode)).max
+  def restore(in: WireReader, topEvent: Int, topNode: Int): Long = {
+    val owner = queues.map(_.restore(in, topEvent, topNode)).max
+    update()
+    owner
+  }
 
   /** For tests. */
-  def checkInvariants(tecs: Tecs, events: Events): Unit = queues.foreach(_.checkInvariants(tecs, events))
+  def checkInvariants(tecs: Tecs, events: Events): Unit = {
+    queues.foreach(_.checkInvariants(tecs, events))
+    require(firstDeadline == (if (isEmpty) Long.MaxValue else first.deadline), "the first deadline is another one")
+  }
 }

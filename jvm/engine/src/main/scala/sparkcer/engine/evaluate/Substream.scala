@@ -101,7 +101,7 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
   ): Boolean = {
     if (deadline < time) throw new IllegalStateException(s"the deadline $deadline was not fired")
     position += 1
-    if (!pending.queues.isEmpty && evaluator.isAbsentAfter(cls)) dropPending(cls, payload)
+    if (pending.queues.firstDeadline != Long.MaxValue && evaluator.automaton.absentAfter(cls)) dropPending(cls, payload)
     if (evaluator.automaton.leaves(active, cls)) false
     else {
       if (isStale) forget()
@@ -135,7 +135,7 @@ abstract class Substream private[evaluate] (evaluator: Evaluator, private[evalua
 
   /** The first deadline that matches wait for, and `Long.MaxValue` if none do. */
   final def deadline: Long =
-    if (pending == null || pending.queues.isEmpty || isStale) Long.MaxValue else pending.queues.first.deadline
+    if (pending == null || isStale) Long.MaxValue else pending.queues.firstDeadline
 
   /** The order in which equal deadlines of different substreams are fired: smaller numbers first. It matters under
     * CONSUME BY ANY only, and there is one if there is a [[deadline]].
