@@ -34,9 +34,11 @@ def topic(spark: SparkSession, broker: str, name: str) -> DataFrame:
     return spark.read.format("kafka").options(**options).load()
 
 
-def stream(spark: SparkSession, broker: str, name: str, per_trigger: int = PER_TRIGGER) -> DataFrame:
+def stream(spark: SparkSession, broker: str, name: str, per_trigger: int | None = PER_TRIGGER) -> DataFrame:
+    """:param per_trigger: most events of a micro-batch; Real-Time Mode refuses such an option"""
     options = {"kafka.bootstrap.servers": broker, "subscribe": name, "startingOffsets": "earliest"}
-    return spark.readStream.format("kafka").options(**options, maxOffsetsPerTrigger=per_trigger).load()
+    limit = {} if per_trigger is None else {"maxOffsetsPerTrigger": per_trigger}
+    return spark.readStream.format("kafka").options(**options, **limit).load()
 
 
 def matches(events: DataFrame, late: str = "count") -> DataFrame:
@@ -44,7 +46,7 @@ def matches(events: DataFrame, late: str = "count") -> DataFrame:
 
 
 def start(spark: SparkSession, folder: Path, broker: str, delay: str, real_time: bool = False) -> StreamingQuery:
-    events = parsed(stream(spark, broker, "events"))
+    events = parsed(stream(spark, broker, "events", None if real_time else PER_TRIGGER))
     writer = (
         matches(events.withWatermark("ts", delay))
         .selectExpr("match_id AS key", "to_json(struct(*)) AS value")

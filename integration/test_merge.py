@@ -27,6 +27,7 @@ LAKES = ROOT / ".tools" / "spark-4.0.5"
 @pytest.mark.parametrize("kind", ["classic", "connect"])
 def test_delta_and_iceberg(tmp_path: Path, kind: str) -> None:
     """250 events, of which 50 come twice, for two rules: 500 rows."""
+    assert LAKES.is_dir(), "`make test-long` fetches this Spark, and `make .tools/spark-4.0.5` alone"
     done = subprocess.run(
         [sys.executable, "-m", "integration.merge_job", str(tmp_path), kind],
         cwd=ROOT,

@@ -141,7 +141,9 @@ def ours(spark: SparkSession, name: str, real_time: bool) -> Iterator[None]:
         if error is not None:
             raise error
     finally:
+        spark.sparkContext.setLogLevel("OFF")  # the parts of a long batch that is stopped complain of each other
         running.stop()
+        spark.sparkContext.setLogLevel("ERROR")
 
 
 @contextmanager
