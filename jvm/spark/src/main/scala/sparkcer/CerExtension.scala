@@ -1,5 +1,7 @@
 package sparkcer
 
+import java.util.Locale
+
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions._
@@ -45,7 +47,9 @@ private[sparkcer] object CerExtension {
 
   /** The arguments with a name, and those without. */
   private def split(arguments: Seq[Expression], names: Set[String]): (Map[String, Expression], Seq[Expression]) = {
-    val options = arguments.collect { case NamedArgumentExpression(name, value) => name.toLowerCase -> value }.toMap
+    val options = arguments.collect { case NamedArgumentExpression(name, value) =>
+      name.toLowerCase(Locale.ROOT) -> value
+    }.toMap
     options.keys.find(!names(_)).foreach { n =>
       throw new CerException("CER_SQL.UNKNOWN_OPTION", "name" -> n, "options" -> names.toVector.sorted.mkString(", "))
     }

@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 import sparkcer.engine.ceql.Operand.{Aggregate, Binary, Call, Literal, Negative}
 
 /** Aggregates in a FILTER. What an automaton can keep track of is a condition there: how many events a variable has,
@@ -15,10 +17,10 @@ private[ceql] object Aggregates {
 
   /** Can an aggregate begin with this word? */
   def isName(t: Token): Boolean =
-    t.kind == Token.Word && (inFilter(t.text.toLowerCase) || Others(t.text.toLowerCase))
+    t.kind == Token.Word && (inFilter(t.text.toLowerCase(Locale.ROOT)) || Others(t.text.toLowerCase(Locale.ROOT)))
 
   def inFilter(function: String): Boolean =
-    function == Count || Extremes(function) || End.byWord.contains(function.toUpperCase)
+    function == Count || Extremes(function) || End.byWord.contains(function.toUpperCase(Locale.ROOT))
 
   /** The comparison of two operands as a condition: of an aggregate with a constant, or of columns. */
   def condition(left: Operand, operator: Operator, right: Operand, offset: Int, text: String): Condition =
@@ -76,7 +78,7 @@ private[ceql] object Aggregates {
       "CER_UNSUPPORTED.FUNCTION_OF_EVENTS",
       "function" -> function.text,
       "variable" -> variable,
-      "suggestion" -> CeqlException.suggestion(function.text.toLowerCase, OfEvents)
+      "suggestion" -> CeqlException.suggestion(function.text.toLowerCase(Locale.ROOT), OfEvents)
     )
 
   private val OfEvents = Vector(Count, "first", "last")

@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 import sparkcer.engine.error.{Catalogued, Errors}
 
 /** A query that cannot be run as written.
@@ -44,7 +46,8 @@ object CeqlException {
 
   /** The name nearest to `word` that a typist may have meant, if one is near. */
   def nearest(word: String, names: Iterable[String]): Option[String] = {
-    val near = names.filter(_ != word).map(n => (distance(word.toLowerCase, n.toLowerCase), n))
+    val near =
+      names.filter(_ != word).map(n => (distance(word.toLowerCase(Locale.ROOT), n.toLowerCase(Locale.ROOT)), n))
     // Of a single letter nothing but its case can be mistaken.
     def most(n: String) = { val short = math.min(word.length, n.length); if (short < 2) 0 else math.max(1, short / 3) }
     near.minOption.collect { case (d, n) if d <= most(n) => n }

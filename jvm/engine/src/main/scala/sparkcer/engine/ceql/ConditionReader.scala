@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 /** Reads the conditions of a FILTER. */
 abstract private[ceql] class ConditionReader(text: String) extends WindowReader(text) {
   import Parser.isName
@@ -36,13 +38,13 @@ abstract private[ceql] class ConditionReader(text: String) extends WindowReader(
 
   /** `first(x)[…]` or `last(x)[…]` */
   protected def isEndInBrackets: Boolean =
-    token.kind == Token.Word && End.byWord.contains(token.text.toUpperCase) && ahead(1).isSymbol("(") && {
+    token.kind == Token.Word && End.byWord.contains(token.text.toUpperCase(Locale.ROOT)) && ahead(1).isSymbol("(") && {
       val close = if (ahead(3).isSymbol(">")) 5 else 3
       isName(ahead(2)) && ahead(close).isSymbol(")") && ahead(close + 1).kind == Token.Bracket
     }
 
   protected def ofEnd(): Condition = {
-    val end = End.byWord(token.text.toUpperCase)
+    val end = End.byWord(token.text.toUpperCase(Locale.ROOT))
     index += 2
     val x = variableName("a variable")
     symbol(")")

@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 /** Splits a Spark SQL condition at its top-level ANDs. An AND inside parentheses counts if only AND is outside of them.
   * An AND of BETWEEN, inside CASE … END, under OR or NOT, or inside a literal does not count.
   *
@@ -131,7 +133,7 @@ private[sparkcer] object Conjuncts {
         else if (Lexer.isNamePart(text(at))) {
           var end = at
           while (end < until && Lexer.isNamePart(text(end))) end += 1
-          val word = text.substring(at, end).toUpperCase
+          val word = text.substring(at, end).toUpperCase(Locale.ROOT)
           if (!touchesDot(at, end) && (word == "END" || !isCompared(end))) found += Word(word, at, end)
           at = end
         } else at += 1

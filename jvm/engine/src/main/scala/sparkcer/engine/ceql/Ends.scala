@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 /** `first(x)` and `last(x)` in a FILTER: the earliest and the latest event of a variable. They are written where a
   * variable can stand, and are names of variables that bind one event at the most.
   */
@@ -8,7 +10,7 @@ object End {
   case object First extends End("first")
   case object Last extends End("last")
 
-  val byWord: Map[String, End] = Seq(First, Last).map(e => e.word.toUpperCase -> e).toMap
+  val byWord: Map[String, End] = Seq(First, Last).map(e => e.word.toUpperCase(Locale.ROOT) -> e).toMap
 }
 
 object Ends {

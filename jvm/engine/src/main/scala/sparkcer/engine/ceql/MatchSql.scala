@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 /** The SQL of measures and HAVING, as far as the engine looks into it: which variables it names. The rest is Spark's.
   *
   * A variable is named by `x.a`, or as a whole in `count(x)`, `first(x)` and `last(x)`. A stream's event type is
@@ -45,7 +47,7 @@ private[ceql] object MatchSql {
     val all = pieces(sql)
     def text(i: Int): String = all.lift(i).filterNot(_.isName).fold("")(_.sign)
     def name(i: Int): Option[String] = all.lift(i).flatMap(_.name)
-    def word(i: Int, words: Set[String]): Boolean = name(i).exists(n => words(n.toUpperCase))
+    def word(i: Int, words: Set[String]): Boolean = name(i).exists(n => words(n.toUpperCase(Locale.ROOT)))
 
     /** Is what begins at one piece and ends before another the whole argument of a function that takes events? */
     def isArgument(first: Int, after: Int): Boolean = {

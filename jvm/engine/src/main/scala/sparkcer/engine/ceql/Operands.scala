@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 /** The grammar of comparisons between events:
   *
   * {{{
@@ -114,7 +116,9 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
         symbol(")")
         inside
       } else if (
-        t.kind == Token.Number || t.kind == Token.Text || t.kind == Token.Word && Constants(t.text.toUpperCase)
+        t.kind == Token.Number || t.kind == Token.Text || t.kind == Token.Word && Constants(
+          t.text.toUpperCase(Locale.ROOT)
+        )
       ) {
         index += 1
         Literal(t.text)
@@ -122,7 +126,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
         index += 2
         Literal(s":${tokens(index - 1).text}")
       } else if (!inBrackets && Aggregates.isName(t) && ahead(1).isSymbol("(")) aggregate()
-      else if (t.kind == Token.Word && !Words(t.text.toUpperCase) && ahead(1).isSymbol("(")) call()
+      else if (t.kind == Token.Word && !Words(t.text.toUpperCase(Locale.ROOT)) && ahead(1).isSymbol("(")) call()
       else attribute()
     depth -= 1
     result
@@ -147,7 +151,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
   /** `count(x)`, `max(x.a)`, `first(x).a` or `first(x.a)`. Other aggregates are refused. */
   private def aggregate(): Operand = {
     val start = token
-    val function = start.text.toLowerCase
+    val function = start.text.toLowerCase(Locale.ROOT)
     index += 2
     if (!Aggregates.inFilter(function))
       Aggregates.refuse(text, start.start, Aggregates.written(text, tokens, index - 2))
@@ -159,7 +163,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
         symbol(")")
         if (function == Aggregates.Count) Aggregate(function, x, None)(written(start), start.start)
         else
-          End.byWord.get(function.toUpperCase) match {
+          End.byWord.get(function.toUpperCase(Locale.ROOT)) match {
             case Some(end) if token.isSymbol(".") => Attribute(Name(Ends.name(end, x.value))(x.offset), path(AColumn))
             case Some(_) => expected(s"'.' and a column after '${written(start)}', such as ${written(start)}.price")
             case None    => Aggregates.withoutColumn(text, start.start, function, x.value)
@@ -169,7 +173,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
           Aggregates.refuse(text, start.start, Aggregates.written(text, tokens, index - 2))
         val argument = operand()
         symbol(")")
-        (argument, End.byWord.get(function.toUpperCase)) match {
+        (argument, End.byWord.get(function.toUpperCase(Locale.ROOT))) match {
           case (Attribute(x, path), Some(end)) => Attribute(Name(Ends.name(end, x.value))(x.offset), path)
           case (_, Some(_))                    => Aggregates.refuse(text, start.start, written(start))
           case (_, None)                       =>
@@ -223,7 +227,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
       val function = tokens.lift(index - 3).filter(t => t.kind == Token.Word && tokens(index - 2).isSymbol("("))
       if (function.isDefined && token.isSymbol(")")) Aggregates.unknown(text, function.get, name.text)
       expected(s"'.' and a column after '${name.text}', such as ${name.text}.price")
-    } else if (name.kind == Token.Word && Words(name.text.toUpperCase)) { index -= 1; expected(what) }
+    } else if (name.kind == Token.Word && Words(name.text.toUpperCase(Locale.ROOT))) { index -= 1; expected(what) }
     else Whose.refuse(text, name, body)
 
   /** `.a.b`, without the first dot. */
@@ -239,7 +243,9 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
     else expected(what)
 
   private def name(what: String): Token =
-    if (Parser.isName(token) && (token.kind == Token.Quoted || !inBrackets || !Words(token.text.toUpperCase))) {
+    if (
+      Parser.isName(token) && (token.kind == Token.Quoted || !inBrackets || !Words(token.text.toUpperCase(Locale.ROOT)))
+    ) {
       index += 1
       tokens(index - 1)
     } else expected(what)

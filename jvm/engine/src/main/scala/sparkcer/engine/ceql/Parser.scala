@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 import scala.collection.mutable
 
 /** The grammar of CEQL by recursive descent. Written by hand rather than with a parser library so that an error can say
@@ -76,7 +78,7 @@ object Parser {
     )
 
   private[ceql] def isName(t: Token): Boolean =
-    t.kind == Token.Quoted || t.kind == Token.Word && !Reserved(t.text.toUpperCase)
+    t.kind == Token.Quoted || t.kind == Token.Word && !Reserved(t.text.toUpperCase(Locale.ROOT))
 
   private[ceql] val Operators = "an operator (; : ALL OR + :+ * ? {n,m} AS FILTER PART-BY WITHOUT)"
   private val Clauses = Vector("PARTITION BY", "WITHIN", "CONSUME BY", "LIMIT", "HAVING")
@@ -103,9 +105,9 @@ final private class Parser(text: String) extends SelectReader(text) {
   /** The SQL over matches with the variables of the pattern. `start AS x` and `card AS x` are measures too. */
   private def ofMatches(q: Query): Query = {
     val bound = q.where.variables
-    val columns = q.ofEveryMatch.map(_.toLowerCase).toSet
+    val columns = q.ofEveryMatch.map(_.toLowerCase(Locale.ROOT)).toSet
     def shown(s: SelectList.Shown): SelectList.Shown = s match {
-      case SelectList.Item(x, None, Some(as)) if !bound(x.value) && columns(x.value.toLowerCase) =>
+      case SelectList.Item(x, None, Some(as)) if !bound(x.value) && columns(x.value.toLowerCase(Locale.ROOT)) =>
         SelectList.Measure(Printer.name(x.value), as)(x.offset)
       case m: SelectList.Measure => m.copy(sql = MatchSql.quoted(m.sql, bound))(m.offset)
       case other                 => other

@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 /** Writes a query or a formula as text that parses to itself. */
 object Printer {
 
@@ -178,7 +180,8 @@ object Printer {
 
   /** A name is quoted always when it might be read as anything else. */
   private[ceql] def name(x: String): String =
-    if (x.matches("(?U)[\\p{L}_][\\p{L}\\p{N}_]*") && !Quote(x.toUpperCase)) x else "`" + x.replace("`", "``") + "`"
+    if (x.matches("(?U)[\\p{L}_][\\p{L}\\p{N}_]*") && !Quote(x.toUpperCase(Locale.ROOT))) x
+    else "`" + x.replace("`", "``") + "`"
 
   /** Words that are read as something else in some places only. */
   private val Quote = Parser.Reserved ++

@@ -12,6 +12,9 @@ final case class Query(
     having: Option[SqlCondition] = None
 )(val text: String) {
 
+  /** The place of the word WITHIN, if it is written. */
+  def withinOffset: Option[Int] = new QueryLexer(text).query().filter(_.isWord("WITHIN")).lastOption.map(_.start)
+
   /** The columns of every match that measures can name. */
   def ofEveryMatch: Vector[String] = Vector("start", "end") ++ partitionBy.map(n => Lexer.path(n.value).last)
 }

@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 /** Reads what stands between SELECT and FROM. */
 abstract private[ceql] class SelectReader(text: String) extends FormulaReader(text) {
   import Parser.isName
@@ -16,7 +18,7 @@ abstract private[ceql] class SelectReader(text: String) extends FormulaReader(te
     while (going) {
       if (!distinct && token.isWord("DISTINCT") && !endsItem(ahead(1))) { distinct = true; index += 1 }
       else if (strategy.isEmpty && isStrategy(token) && !isFunction && !endsItem(ahead(1))) {
-        strategy = Some(Strategy.byWord(token.text.toUpperCase))
+        strategy = Some(Strategy.byWord(token.text.toUpperCase(Locale.ROOT)))
         index += 1
       } else if (!flat && token.isWord("FLAT") && !endsItem(ahead(1))) {
         flat = true
@@ -32,7 +34,7 @@ abstract private[ceql] class SelectReader(text: String) extends FormulaReader(te
     Select(strategy.getOrElse(Strategy.All), distinct, selectList(flat))
   }
 
-  protected def isStrategy(t: Token) = t.kind == Token.Word && Strategy.byWord.contains(t.text.toUpperCase)
+  protected def isStrategy(t: Token) = t.kind == Token.Word && Strategy.byWord.contains(t.text.toUpperCase(Locale.ROOT))
 
   /** `MAX(…)` and `LAST(…)` are functions. */
   protected def isFunction = (token.isWord("MAX") || token.isWord("LAST")) && ahead(1).isSymbol("(")
@@ -90,7 +92,9 @@ abstract private[ceql] class SelectReader(text: String) extends FormulaReader(te
   protected def isVariable: Boolean = isName(token) && !token.isWord("CASE") && {
     val named = if (ahead(1).isSymbol(">") && isName(ahead(2))) 3 else 1
     val next = ahead(if (ahead(named).kind == Token.Bracket) named + 1 else named)
-    next.isSymbol(",") || next.kind == Token.End || next.kind == Token.Word && !Infix(next.text.toUpperCase)
+    next.isSymbol(",") || next.kind == Token.End || next.kind == Token.Word && !Infix(
+      next.text.toUpperCase(Locale.ROOT)
+    )
   }
 
   /** `sql AS name`, or `x.price`, whose name is that of the column. */

@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 /** Reads the tokens of a query one after the other: names, lists, parentheses, and what is said when something else was
   * expected.
   */
@@ -59,7 +61,7 @@ abstract private[ceql] class TokenReader(text: String) {
   }
 
   protected def choice[A](words: Map[String, A]): A =
-    words.get(token.text.toUpperCase).filter(_ => token.kind == Token.Word) match {
+    words.get(token.text.toUpperCase(Locale.ROOT)).filter(_ => token.kind == Token.Word) match {
       case Some(value) => index += 1; value
       case None => expected(words.keys.toVector.sorted.mkString(", ").replaceFirst(", (?=[A-Z]*$)", " or "), words.keys)
     }
@@ -112,7 +114,7 @@ abstract private[ceql] class TokenReader(text: String) {
 
   protected def expected(what: String, keywords: Iterable[String]): Nothing = {
     val t = token
-    if (t.kind == Token.Word && Reserved(t.text.toUpperCase) && keywords.isEmpty)
+    if (t.kind == Token.Word && Reserved(t.text.toUpperCase(Locale.ROOT)) && keywords.isEmpty)
       throw new CeqlException(
         text,
         t.start,

@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 /** Reads windows: `5 EVENTS`, `30 [t]`, `2 hours 30 minutes`, `INTERVAL '5' MINUTE`, `:length`. */
 abstract private[ceql] class WindowReader(text: String) extends TokenReader(text) {
   import Parser.Reserved
@@ -36,7 +38,7 @@ abstract private[ceql] class WindowReader(text: String) extends TokenReader(text
 
   protected def endsWindow(t: Token) =
     t.kind == Token.End || t.isSymbol(")") || t.isSymbol(";") || t.isWord("WITHOUT") ||
-      t.kind == Token.Word && Reserved(t.text.toUpperCase)
+      t.kind == Token.Word && Reserved(t.text.toUpperCase(Locale.ROOT))
 
   /** A duration whose first number is read already. */
   protected def duration(n: Quantity, unitWords: String, keywords: Vector[String]): Window = {
@@ -69,7 +71,7 @@ abstract private[ceql] class WindowReader(text: String) extends TokenReader(text
 
   /** A word such as `hours`, in microseconds. */
   protected def unit(what: String, keywords: Vector[String]): Long = {
-    val word = token.text.toUpperCase
+    val word = token.text.toUpperCase(Locale.ROOT)
     Sizes.get(ShortUnits.getOrElse(word, word.stripSuffix("S"))).filter(_ => token.kind == Token.Word) match {
       case Some(size) => index += 1; size
       case None       => expected(what, keywords)
@@ -113,8 +115,10 @@ private[ceql] object WindowReader {
     "MS" -> "MILLISECOND"
   )
 
-  private[ceql] def unitOf(micros: Long): String = Units.collectFirst { case (word, `micros`) => word.toLowerCase }.get
+  private[ceql] def unitOf(micros: Long): String = Units.collectFirst { case (word, `micros`) =>
+    word.toLowerCase(Locale.ROOT)
+  }.get
 
-  private val UnitNames = Units.map(_._1.toLowerCase + "s")
+  private val UnitNames = Units.map(_._1.toLowerCase(Locale.ROOT) + "s")
   private val UnitWords = s"a unit of time (${UnitNames.mkString(", ")})"
 }

@@ -1,5 +1,7 @@
 package sparkcer.engine.unit
 
+import java.util.Locale
+
 import sparkcer.engine.ceql.{
   Condition,
   End,
@@ -28,6 +30,22 @@ class ParserSuite extends munit.FunSuite {
   private def name(x: String): Name = Name(x)(0)
   private val (a, b, c) = (Atom(None, "A")(0), Atom(None, "B")(0), Atom(None, "C")(0))
   private def holds(x: String, sql: String): Condition = Condition.Holds(name(x), SqlCondition(sql)(0))
+
+  test("words mean the same where the default locale has other capital letters") {
+    val before = Locale.getDefault
+    val text = "select distinct id, first(x.i) as i from S where A as x ; B filter x[i] within 5 minutes limit 3"
+    val expected = Parser.parse(text)
+    try {
+      Locale.setDefault(Locale.forLanguageTag("tr-TR"))
+      assertEquals(Parser.parse(text), expected)
+    } finally Locale.setDefault(before)
+  }
+
+  test("the place of WITHIN is that of the word, not of a comment or a condition") {
+    val text = "SELECT * FROM S WHERE A FILTER A[x = 'WITHIN'] WITHIN 3 events -- WITHIN"
+    assertEquals(Parser.parse(text).withinOffset, Some(text.indexOf("WITHIN 3")))
+    assertEquals(clauses("").withinOffset, None)
+  }
 
   test("precedence: AS and iterations, then ; then : then OR then FILTER") {
     assertEquals(where("A ; B : C OR A"), Or(Vector(Contiguous(Vector(Sequence(Vector(a, b)), c)), a)))

@@ -1,5 +1,7 @@
 package sparkcer.internal.bind
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, First, Last}
@@ -24,13 +26,19 @@ private[bind] object AggregateCall {
 
   /** Spark's parser has a form of its own for `first` and `last` of one argument. */
   def unapply(e: Expression): Option[AggregateCall] = e match {
-    case f: UnresolvedFunction if f.nameParts.length == 1 && Names(f.nameParts.head.toLowerCase) =>
+    case f: UnresolvedFunction if f.nameParts.length == 1 && Names(f.nameParts.head.toLowerCase(Locale.ROOT)) =>
       val form =
         if (f.filter.isDefined) Some("FILTER (WHERE …)")
         else if (ignoresNulls(f)) Some("IGNORE NULLS")
         else None
       Some(
-        AggregateCall(f.nameParts.head.toLowerCase, f.arguments, f.isDistinct, form, a => f.copy(arguments = Seq(a)))
+        AggregateCall(
+          f.nameParts.head.toLowerCase(Locale.ROOT),
+          f.arguments,
+          f.isDistinct,
+          form,
+          a => f.copy(arguments = Seq(a))
+        )
       )
     case AggregateExpression(First(child, ignoreNulls), _, _, _, _) => Some(ofOne("first", child, ignoreNulls))
     case AggregateExpression(Last(child, ignoreNulls), _, _, _, _)  => Some(ofOne("last", child, ignoreNulls))

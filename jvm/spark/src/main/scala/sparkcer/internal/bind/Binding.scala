@@ -49,9 +49,8 @@ final class Binding(val df: DataFrame, val program: Program, options: Options, v
     .map(sizeOf(_, withinOffset)._2)
 
   /** The place of the word WITHIN, or, where it is only implied, of what says so. */
-  private def withinOffset = query.text.toUpperCase.lastIndexOf("WITHIN") match {
-    case -1 => query.where.subformulas.collectFirst { case a: Formula.Absent => a.offset }.getOrElse(0)
-    case at => at
+  private def withinOffset = query.withinOffset.getOrElse {
+    query.where.subformulas.collectFirst { case a: Formula.Absent => a.offset }.getOrElse(0)
   }
 
   /** The column that a window of time limits, and its size in the units of that column's clock.

@@ -1,5 +1,7 @@
 package sparkcer.internal.bind
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.analysis.{Star, UnresolvedAttribute, UnresolvedExtractValue}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.StringType
@@ -157,7 +159,7 @@ final private[bind] class MeasureText(
     *   of `first(x).a`, which is `first(x.a)`
     */
   private def aggregate(call: AggregateCall, field: Option[String], arguments: Seq[String]): Expression = {
-    val at = Seq(call.name, call.name.toUpperCase).map(b.place(_, offset)).max
+    val at = Seq(call.name, call.name.toUpperCase(Locale.ROOT)).map(b.place(_, offset)).max
     def refuse(key: String, parameters: (String, String)*) = b.fail(at, key, ("sql" -> sql) +: parameters: _*)
     call.form.foreach(what => refuse("CER_UNSUPPORTED.AGGREGATE_FORM", "what" -> what))
     if (call.distinct && call.name != "count")

@@ -1,5 +1,7 @@
 package sparkcer.views.catalog
 
+import java.util.Locale
+
 import org.apache.spark.sql.cerbridge.CerException
 
 import sparkcer.views.statement.{PartRange, Statement}
@@ -79,14 +81,14 @@ private[views] object Dependencies {
 
   /** Sorts views so that sources come before the views that read them. */
   def ordered(views: Vector[Statement]): Vector[Statement] = {
-    val byName = views.map(v => v.name.toLowerCase -> v).toMap
+    val byName = views.map(v => v.name.toLowerCase(Locale.ROOT) -> v).toMap
     var done = Vector.empty[Statement]
     def visit(view: Statement, path: Vector[Statement]): Unit =
       if (path.exists(_.name.equalsIgnoreCase(view.name))) {
         val cycle = path.dropWhile(!_.name.equalsIgnoreCase(view.name)) :+ view
         throw new CerException("CER_VIEW_DEFINITION.CYCLE", "views" -> cycle.map(_.name).mkString(" -> "))
       } else if (!done.contains(view)) {
-        view.sources.flatMap(s => byName.get(s.toLowerCase)).foreach(visit(_, path :+ view))
+        view.sources.flatMap(s => byName.get(s.toLowerCase(Locale.ROOT))).foreach(visit(_, path :+ view))
         done :+= view
       }
     views.foreach(visit(_, Vector.empty))

@@ -2,6 +2,7 @@ package sparkcer.views.delta
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.time.Instant
+import java.util.Locale
 
 import scala.annotation.tailrec
 
@@ -113,8 +114,11 @@ private[views] object DeltaLog {
   private val LastCheckpoint = "_last_checkpoint"
   private val CheckpointEvery = 10
 
-  private def version(n: Long) = f"$n%020d.json"
-  private def checkpointFile(n: Long) = f"$n%020d.checkpoint.parquet"
+  private def version(n: Long) = s"${padded(n)}.json"
+  private def checkpointFile(n: Long) = s"${padded(n)}.checkpoint.parquet"
+
+  /** Twenty digits of the ASCII, as the protocol of Delta asks, whatever the default locale writes. */
+  private def padded(n: Long) = "%020d".formatLocal(Locale.ROOT, n)
 
   /** The content of a log.
     *

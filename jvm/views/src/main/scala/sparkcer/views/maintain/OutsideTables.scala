@@ -1,5 +1,7 @@
 package sparkcer.views.maintain
 
+import java.util.Locale
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.cerbridge.{CerException, Sessions}
 
@@ -42,7 +44,7 @@ private[views] final class OutsideTables(spark: SparkSession, files: CatalogFile
   /** `dim` and `db.dim` are the same: which database is current may have changed. */
   private def isSame(a: Seq[String], b: Seq[String]): Boolean = {
     val (shorter, longer) = if (a.length < b.length) (a, b) else (b, a)
-    longer.takeRight(shorter.length).map(_.toLowerCase) == shorter.map(_.toLowerCase)
+    longer.takeRight(shorter.length).map(_.toLowerCase(Locale.ROOT)) == shorter.map(_.toLowerCase(Locale.ROOT))
   }
 
   private def unread(name: String, all: Vector[Seq[String]]): CerException = {

@@ -1,5 +1,7 @@
 package sparkcer.views.maintain
 
+import java.util.Locale
+
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, PlanExpression}
@@ -46,7 +48,7 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
     val own = commonTables(plan)
     var found = Vector.empty[Seq[String]]
     rewrite(plan) { name =>
-      if (name.length > 1 || !parts(name.head) && !own(name.head.toLowerCase)) found :+= name
+      if (name.length > 1 || !parts(name.head) && !own(name.head.toLowerCase(Locale.ROOT))) found :+= name
       None
     }: Unit
     found.distinct
@@ -94,8 +96,8 @@ private[views] final class QueryRunner(spark: SparkSession, storage: Storage) {
       Plans.dataFrame(
         spark,
         rewrite(plan) {
-          case Seq(key) if parts.contains(key)                    => Some(part(parts(key)))
-          case Seq(name) if known(name) && !own(name.toLowerCase) =>
+          case Seq(key) if parts.contains(key)                                 => Some(part(parts(key)))
+          case Seq(name) if known(name) && !own(name.toLowerCase(Locale.ROOT)) =>
             val variable = "variable" -> query.variable
             throw StatementParser.wrong("WHICH_PARTS", s"the ${query.clause}", "name" -> name, variable)
           case _ => None
@@ -189,8 +191,9 @@ private[views] object QueryRunner {
   private def commonTables(plan: LogicalPlan): Set[String] = {
     def in(p: LogicalPlan): Set[String] = {
       val inner = p match {
-        case w: UnresolvedWith => w.innerChildren.collect { case a: SubqueryAlias => in(a) + a.alias.toLowerCase }
-        case _                 => Nil
+        case w: UnresolvedWith =>
+          w.innerChildren.collect { case a: SubqueryAlias => in(a) + a.alias.toLowerCase(Locale.ROOT) }
+        case _ => Nil
       }
       (inner ++ p.children.map(in) ++ p.expressions.flatMap(_.collect { case s: PlanExpression[_] =>
         in(s.plan.asInstanceOf[LogicalPlan])

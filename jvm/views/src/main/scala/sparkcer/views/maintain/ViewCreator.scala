@@ -1,6 +1,6 @@
 package sparkcer.views.maintain
 
-import java.util.UUID
+import java.util.{Locale, UUID}
 
 import scala.collection.immutable.VectorMap
 
@@ -98,7 +98,7 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
     private var schemas = Map.empty[String, StructType]
     private var helpers = Set.empty[String]
 
-    def isHelper(name: String): Boolean = helpers(name.toLowerCase)
+    def isHelper(name: String): Boolean = helpers(name.toLowerCase(Locale.ROOT))
 
     def read(texts: Vector[StatementText]): Vector[Statement] = {
       val (direct, translated) = texts.partition(_.isViewDf)
@@ -107,7 +107,7 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
       Dependencies.ordered(statements.values.toVector): Unit
       translated.foreach { p =>
         val made = Translate(p.text, source).flatMap(StatementText.split).map(StatementParser.parse)
-        helpers ++= made.init.map(_.name.toLowerCase)
+        helpers ++= made.init.map(_.name.toLowerCase(Locale.ROOT))
         made.foreach(add)
       }
       val all = statements.values.toVector
@@ -118,24 +118,25 @@ private[views] final class ViewCreator(files: CatalogFiles, queries: QueryRunner
 
     private def add(s: Statement): Unit = {
       catalog.checkNew(s.name)
-      if (statements.contains(s.name.toLowerCase)) throw new CerException("CER_VIEW_CATALOG.EXISTS", "name" -> s.name)
+      if (statements.contains(s.name.toLowerCase(Locale.ROOT)))
+        throw new CerException("CER_VIEW_CATALOG.EXISTS", "name" -> s.name)
       NameChecks.check(s.name)
-      statements += s.name.toLowerCase -> s
+      statements += s.name.toLowerCase(Locale.ROOT) -> s
     }
 
     private def source(name: String): Option[SourceTable] =
       length(name).map(n => SourceTable(schema(name), n))
 
     private def length(name: String): Option[Long] =
-      catalog.find(name).map(_.length).orElse(statements.get(name.toLowerCase).map(_.length))
+      catalog.find(name).map(_.length).orElse(statements.get(name.toLowerCase(Locale.ROOT)).map(_.length))
 
     def schema(name: String): StructType = catalog.find(name).map(_.columns).getOrElse {
       schemas.getOrElse(
-        name.toLowerCase, {
-          val s = statements(name.toLowerCase)
+        name.toLowerCase(Locale.ROOT), {
+          val s = statements(name.toLowerCase(Locale.ROOT))
           references(s)
           val columns = NameChecks.columns(queries.plan(s.initialize, known).schema, s.name, queries.sameName)
-          schemas += name.toLowerCase -> columns
+          schemas += name.toLowerCase(Locale.ROOT) -> columns
           columns
         }
       )

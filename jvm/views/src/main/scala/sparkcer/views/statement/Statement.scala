@@ -1,5 +1,7 @@
 package sparkcer.views.statement
 
+import java.util.Locale
+
 /** `CREATE VIEW name AS INITIALIZE name[i] AS … UPDATE name[j] AS … PARTITION LENGTH n`.
   *
   * @param length
@@ -18,5 +20,5 @@ private[views] final case class Statement(
     (initialize.references ++ update.references)
       .map(_.table)
       .filterNot(_.equalsIgnoreCase(name))
-      .distinctBy(_.toLowerCase)
+      .distinctBy(_.toLowerCase(Locale.ROOT))
 }

@@ -39,7 +39,7 @@ final private[views] class Panes(query: ViewQuery) {
   /** The subscript of the pane that is so many panes before the last one of the window. */
   def ending(part: String, back: Long): String = {
     val shift = step - 1 - back
-    (if (step == 1) part else s"$part*$step") + (if (shift == 0) "" else f"$shift%+d")
+    (if (step == 1) part else s"$part*$step") + (if (shift == 0) "" else if (shift > 0) s"+$shift" else s"$shift")
   }
 
   /** The parts of the helper view that make up a window. */

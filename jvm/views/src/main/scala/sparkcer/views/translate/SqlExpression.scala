@@ -1,5 +1,7 @@
 package sparkcer.views.translate
 
+import java.util.Locale
+
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, Literal, SubqueryExpression}
@@ -28,7 +30,8 @@ final private[views] class SqlExpression(val span: SqlSpan) {
     parsed.collect { case a: UnresolvedAttribute => SqlExpression.ColumnReference(a.nameParts, place(a)) }.toVector
 
   lazy val aggregates: Vector[SqlExpression.Aggregate] = parsed.collect {
-    case f: UnresolvedFunction if f.nameParts.length == 1 && Aggregates.Names(f.nameParts.head.toLowerCase) =>
+    case f: UnresolvedFunction
+        if f.nameParts.length == 1 && Aggregates.Names(f.nameParts.head.toLowerCase(Locale.ROOT)) =>
       aggregate(f)
   }.toVector
 
@@ -38,7 +41,7 @@ final private[views] class SqlExpression(val span: SqlSpan) {
 
   private def aggregate(f: UnresolvedFunction): SqlExpression.Aggregate = {
     val whole = place(f)
-    val name = f.nameParts.head.toLowerCase
+    val name = f.nameParts.head.toLowerCase(Locale.ROOT)
     if (f.isDistinct || f.filter.isDefined) whole.fail("CER_UNSUPPORTED.VIEW_DISTINCT_OR_FILTER", "function" -> name)
     f.arguments match {
       case Seq(_: Literal) if name == "count" => SqlExpression.Aggregate(name, None, whole)

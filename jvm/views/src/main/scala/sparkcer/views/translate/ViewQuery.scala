@@ -1,5 +1,7 @@
 package sparkcer.views.translate
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.util.quoteIfNeeded
 import org.apache.spark.sql.internal.SQLConf
 
@@ -112,7 +114,7 @@ private[views] object ViewQuery {
   private def clausesOf(statement: String, tokens: Vector[SqlToken], end: Int): Map[String, SqlSpan] = {
     val outer = SqlToken.outer(tokens)
     outer.find(t => Unwanted.exists(t.is)).foreach { t =>
-      t.span.fail("CER_UNSUPPORTED.VIEW_CLAUSE", "clause" -> t.text.toUpperCase)
+      t.span.fail("CER_UNSUPPORTED.VIEW_CLAUSE", "clause" -> t.text.toUpperCase(Locale.ROOT))
     }
     val heads = outer.filter(t => Clauses.exists(t.is))
     tokens.headOption.filterNot(heads.headOption.contains).foreach { t =>
@@ -125,7 +127,7 @@ private[views] object ViewQuery {
     heads
       .zip(heads.drop(1).map(_.span.start) :+ end)
       .map { case (head, until) =>
-        head.text.toUpperCase -> SqlToken.trimmed(SqlSpan(statement, head.span.end, until))
+        head.text.toUpperCase(Locale.ROOT) -> SqlToken.trimmed(SqlSpan(statement, head.span.end, until))
       }
       .toMap
   }
