@@ -119,7 +119,7 @@ def test_the_plan(spark: SparkSession) -> None:
         "  x: one event",
         "  n: count(ys)",
         "  ys: not shown; matches that differ in their events are different matches",
-        "  HAVING n > 2: asked of each match, last of all",
+        "  HAVING n > 2: applied to each match, after everything else",
     ]
 
 

@@ -26,7 +26,7 @@ final class ColumnValues(program: Program, events: Events, encoded: Boolean) ext
   /** All that is compared are strings. */
   def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int = java.util.Arrays.compareUnsigned(a, b)
 
-  def test(expression: Int, rows: Array[Array[Byte]]): Boolean =
+  def holds(expression: Int, rows: Array[Array[Byte]]): Boolean =
     throw new IllegalArgumentException("the workloads compare terms")
 }
 

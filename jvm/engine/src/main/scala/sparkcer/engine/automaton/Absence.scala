@@ -22,7 +22,8 @@ final private[automaton] class Absence(text: String, resolve: (Condition, Formul
     case Formula.Filter(body, condition) =>
       checkBound(condition, body.variables, before)
       val resolved = resolve(condition, before.fold(body)(b => Formula.Sequence(Vector(b, body))))
-      for (way <- ways(body, before); test <- tests(resolved, way, body.variables)) yield test.of(way)
+      for (way <- ways(body, before); requirement <- requirements(resolved, way, body.variables))
+        yield requirement.of(way)
     case other => throw new IllegalStateException(s"$other is not one event")
   }
 
@@ -55,25 +56,25 @@ final private[automaton] class Absence(text: String, resolve: (Condition, Formul
   /** What is asked of an event that is bound to `way.own`, as alternatives. A condition on another variable of α, which
     * is not bound then, holds.
     */
-  private def tests(c: Condition, way: Way, own: Set[String]): Vector[Test] = c match {
+  private def requirements(c: Condition, way: Way, own: Set[String]): Vector[Requirement] = c match {
     case Holds(x, p) =>
       if (!own(x.value)) notAbout(c, p.offset)
-      Vector(if (way.own(x.value)) Test(Vector(p), Vector.empty) else Nothing)
+      Vector(if (way.own(x.value)) Requirement(Vector(p), Vector.empty) else Nothing)
     case Compared(comparison) =>
       val (its, others) = comparison.variables.partition(own)
       if (its.isEmpty) notAbout(c, comparison.offset)
       if (!its.forall(way.own)) Vector(Nothing)
-      else if (others.isEmpty) Vector(Test(Vector(Disjunction.onOneEvent(c)), Vector.empty))
+      else if (others.isEmpty) Vector(Requirement(Vector(Disjunction.onOneEvent(c)), Vector.empty))
       // An event alone has none before it.
       else if (comparison.previous) Vector(Nothing)
-      else Vector(Test(Vector.empty, Vector(comparison)))
+      else Vector(Requirement(Vector.empty, Vector(comparison)))
     case And(parts) =>
-      parts.map(tests(_, way, own)).foldLeft(Vector(Nothing)) { (all, part) =>
+      parts.map(requirements(_, way, own)).foldLeft(Vector(Nothing)) { (all, part) =>
         if (all.length.toLong * part.length > MaxWays)
           throw new CeqlException(text, 0, "CER_QUERY_TOO_LARGE.ALTERNATIVES")
         for (a <- all; b <- part) yield a.and(b)
       }
-    case Or(parts) => parts.flatMap(tests(_, way, own))
+    case Or(parts) => parts.flatMap(requirements(_, way, own))
     case c @ (_: Compare | _: OfEnd | _: Count | _: Extreme | _: Exists | _: Counted) =>
       throw new IllegalStateException(s"$c in an α")
   }
@@ -103,8 +104,9 @@ private[automaton] object Absence {
   }
 
   /** What FILTER asks of one event. */
-  final private case class Test(conditions: Vector[SqlCondition], comparisons: Vector[Comparison]) {
-    def and(other: Test): Test = Test(conditions ++ other.conditions, comparisons ++ other.comparisons)
+  final private case class Requirement(conditions: Vector[SqlCondition], comparisons: Vector[Comparison]) {
+    def and(other: Requirement): Requirement =
+      Requirement(conditions ++ other.conditions, comparisons ++ other.comparisons)
 
     def of(way: Way): Way = way.copy(
       condition = conditions.foldLeft(way.condition)(_.require(_)),
@@ -112,7 +114,7 @@ private[automaton] object Absence {
     )
   }
 
-  private val Nothing = Test(Vector.empty, Vector.empty)
+  private val Nothing = Requirement(Vector.empty, Vector.empty)
 
   private val MaxWays = 1000
 }

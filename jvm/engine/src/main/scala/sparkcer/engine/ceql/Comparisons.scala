@@ -31,7 +31,7 @@ object Comparisons {
     case Or(parts)   => parts.forall(asFirst(_, body))
     case Holds(x, p) =>
       val brackets = new Brackets(x, p, body.variables, body.certain)
-      brackets.result == brackets.test
+      brackets.result == brackets.whole
     case _ => true
   }
 
@@ -80,11 +80,11 @@ object Comparisons {
     private val others = named.map(_.variable).filter(_ != x.value).distinct
     private val previous = others.contains(Comparison.Prev)
 
-    def result: Condition = if (!previous) test
+    def result: Condition = if (!previous) whole
     else
       apart match {
-        case Vector(one) => one.test
-        case several     => And(several.map(_.test))
+        case Vector(one) => one.whole
+        case several     => And(several.map(_.whole))
       }
 
     /** The conjuncts of a condition with PREV. Each is separate, so that one without PREV also applies to the first
@@ -99,7 +99,7 @@ object Comparisons {
       }
     }
 
-    def test: Condition =
+    def whole: Condition =
       if (others.isEmpty) Holds(x, if (named.isEmpty) p else SqlCondition(References.without(p.sql, named))(p.offset))
       else
         split.getOrElse(
@@ -118,8 +118,9 @@ object Comparisons {
         else parts.length == 1 && names.head == whole || whole.subsetOf(certain)
       if (!separable) None
       else {
-        val tests = parts.map(c => if (previous) consecutive(c) else between(c))
-        if (tests.contains(None)) None else Some(if (tests.length == 1) tests.head.get else And(tests.flatten))
+        val conditions = parts.map(c => if (previous) consecutive(c) else between(c))
+        if (conditions.contains(None)) None
+        else Some(if (conditions.length == 1) conditions.head.get else And(conditions.flatten))
       }
     }
 

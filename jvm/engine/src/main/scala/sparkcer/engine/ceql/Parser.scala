@@ -21,8 +21,8 @@ import scala.collection.mutable
   * suffixed  := primary (AS name | '+' | ':+' | '*' | ':*' | '?' | ('{' | ':{') bounds '}')*
   * bounds    := n | n ',' | [n] ',' n
   * primary   := '(' formula ')' | NOT '(' formula ')' | [name '>'] name
-  * condition := tests (OR tests)*    tests := test (AND test)*
-  * test      := '(' condition ')' | [SOME] variable '[' condition ']' | (first | last) '(' variable ')' '[' condition ']'
+  * condition := both (OR both)*    both := part (AND part)*
+  * part      := '(' condition ')' | [SOME] variable '[' condition ']' | (first | last) '(' variable ')' '[' condition ']'
   *            | operand sign operand | aggregate sign constant                    see [[Operands]] and [[Aggregates]]
   * clause    := PARTITION BY '[' names ']' … | WITHIN window | CONSUME BY word | LIMIT n | HAVING sql
   * window    := n EVENTS | n '[' name ']' | [INTERVAL] (n unit)+ | ':' name

@@ -219,7 +219,7 @@ final private[engine] class Expression(first: Int, number: Int, comparison: Comp
   }
 
   private def every(registers: Array[AnyRef], roles: Int, now: Now, i: Int, withNew: Boolean): Boolean =
-    if (i == variables) !withNew || now.test(number, chosen, rows)
+    if (i == variables) !withNew || now.holds(number, chosen, rows)
     else {
       val before = numbers(registers, i)
       val pairs = comparison.previous && i == 0

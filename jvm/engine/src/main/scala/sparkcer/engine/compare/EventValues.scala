@@ -19,5 +19,5 @@ trait EventValues {
   /** Is the expression TRUE for these events? There is one for each of its variables, in their order, and then one for
     * PREV if it has PREV. The array belongs to the caller.
     */
-  def test(expression: Int, events: Array[Array[Byte]]): Boolean
+  def holds(expression: Int, events: Array[Array[Byte]]): Boolean
 }

@@ -31,9 +31,9 @@ final private[engine] class Now(source: EventValues, terms: Int) {
 
   def compare(term: Int, a: Bytes, b: Bytes): Int = source.compare(term, a.array, b.array)
 
-  def test(expression: Int, events: Array[Int], rows: Array[Array[Byte]]): Boolean = {
+  def holds(expression: Int, events: Array[Int], rows: Array[Array[Byte]]): Boolean = {
     var i = 0
     while (i < rows.length) { rows(i) = payloadOf(events(i)); i += 1 }
-    source.test(expression, rows)
+    source.holds(expression, rows)
   }
 }

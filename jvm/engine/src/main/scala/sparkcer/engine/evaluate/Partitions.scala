@@ -31,11 +31,8 @@ final class Partitions(val evaluator: Evaluator) {
   /** Everything, as the first piece. */
   def save(arrays: SharedArrays = null): Array[Byte] = piece(byKey.iterator, full = true, arrays)
 
-  /** What changed since the last call of `save` or `saveChanges`. */
-  def saveChanges(): Array[Byte] = piece(byKey.iterator, full = false, null)
-
-  /** The same, if events of these keys only were read, and deadlines of these only were fired, since the last call. It
-    * visits these keys only, unless a match consumed the events of all keys.
+  /** What changed since the last call of `save` or `saveChanges`, if events of these keys only were read, and deadlines
+    * of these only were fired, since then. It visits these keys only, unless a match consumed the events of all keys.
     */
   def saveChanges(read: Iterator[Array[Byte]], arrays: SharedArrays = null): Array[Byte] =
     if (evaluator.epoch != savedEpoch) piece(byKey.iterator, full = false, arrays)
@@ -78,12 +75,8 @@ object Partitions {
   private val Full = 0
   private val Changes = 1
 
-  /** The substreams that were saved in these pieces. */
-  def load(evaluator: Evaluator, pieces: Iterable[Array[Byte]]): Partitions =
-    loadShared(evaluator, pieces.map(_ -> null))
-
-  /** The same, where each piece has the arrays that it shares with others. */
-  def loadShared(evaluator: Evaluator, pieces: Iterable[(Array[Byte], SharedArrays)]): Partitions = {
+  /** The substreams that were saved in these pieces, each with the arrays that it shares with others, or null. */
+  def load(evaluator: Evaluator, pieces: Iterable[(Array[Byte], SharedArrays)]): Partitions = {
     val partitions = new Partitions(evaluator)
     pieces.foreach { case (p, arrays) => partitions.restore(Frame.read(p, arrays)) }
     partitions

@@ -58,7 +58,7 @@ object Explain {
       if (hidden.isEmpty) None
       else Some(s"${hidden.mkString(", ")}: not shown; matches that differ in their events are different matches")
     columns ++ named ++ p.query.having.map(h =>
-      s"HAVING ${h.sql}: asked of each ${if (p.counts) "row" else "match"}, last of all"
+      s"HAVING ${h.sql}: applied to each ${if (p.counts) "row" else "match"}, after everything else"
     )
   }
 

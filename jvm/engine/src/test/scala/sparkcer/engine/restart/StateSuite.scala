@@ -19,7 +19,7 @@ class StateSuite extends CutAnywhere(plainCase) {
   private val program = Program("SELECT * FROM S WHERE (A+ ; B) AS x PARTITION BY [k] WITHIN 4 [t]")
   private val saved = new Harness(program).feed(Event.stream("A(k=x) A(k=y) A(k=x) X(k=z) A(k=y)")).save()
 
-  private def load(pieces: Array[Byte]*): Partitions = Partitions.load(new Evaluator(program), pieces)
+  private def load(pieces: Array[Byte]*): Partitions = Partitions.load(new Evaluator(program), pieces.map(_ -> null))
 
   private def refused(message: String)(pieces: Array[Byte]*): Unit =
     assertEquals(intercept[StateException](load(pieces: _*)).getMessage, message)
@@ -89,14 +89,14 @@ class ComparisonStateSuite extends CutAnywhere(comparingCase) {
     val body = saved.slice(2, saved.length - 4)
     val format = body.lastIndexOfSlice(Seq[Byte](1, 0, 2))
     val newer = Frame.write(out => body.updated(format, 9.toByte).foreach(b => out.byte(b & 0xff)))
-    val e = intercept[StateException](Partitions.load(new Evaluator(program, values = Unasked), Seq(newer)))
+    val e = intercept[StateException](Partitions.load(new Evaluator(program, values = Unasked), Seq(newer -> null)))
     assert(e.getMessage.contains("in format 9 by a newer spark-cer"), e.getMessage)
   }
 
   private object Unasked extends EventValues {
     def value(term: Int, event: Array[Byte]): Array[Byte] = fail("asked for a value")
     def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int = fail("asked for an order")
-    def test(expression: Int, events: Array[Array[Byte]]): Boolean = fail("asked for a test")
+    def holds(expression: Int, events: Array[Array[Byte]]): Boolean = fail("asked for an expression")
   }
 }
 

@@ -43,7 +43,7 @@ final class Compared(program: Program, event: Array[Byte] => Event) extends Even
     if (Sql.compare(x, "<", y)) -1 else if (Sql.compare(x, "=", y)) 0 else 1
   }
 
-  def test(expression: Int, events: Array[Array[Byte]]): Boolean = {
+  def holds(expression: Int, events: Array[Array[Byte]]): Boolean = {
     val e = program.expressions(expression)
     val names = e.variables ++ (if (e.previous) Vector(Comparison.Prev) else Vector.empty)
     require(names.length == events.length, s"${events.length} events for ${names.mkString(", ")}")

@@ -44,11 +44,15 @@ final class Harness(program: Program, options: Harness.Options = Harness.Options
   def counts: Map[Int, Long] = counted.toMap
 
   def save(): Array[Byte] = partitions.save()
-  def saveChanges(): Array[Byte] = partitions.saveChanges()
+  def saveChanges(): Array[Byte] = {
+    val keys = mutable.ArrayBuffer.empty[Array[Byte]]
+    partitions.foreach((key, _) => keys += key)
+    partitions.saveChanges(keys.iterator)
+  }
 
   /** Goes on as another process would that has only what was saved. */
   def restart(pieces: Seq[Array[Byte]]): Unit = {
-    partitions = Partitions.load(newEvaluator(), pieces)
+    partitions = Partitions.load(newEvaluator(), pieces.map(_ -> null))
     partitions.foreach((_, substream) => substream.checkInvariants())
   }
 

@@ -354,7 +354,7 @@ object EngineErrors {
   private def state: Vector[ErrorCase] = {
     val program = Program(s"${head}A ; B")
     val saved = new Harness(program).feed(Event.stream("A")).save()
-    def load(bytes: Array[Byte]) = Partitions.load(new Evaluator(program), Seq(bytes))
+    def load(bytes: Array[Byte]) = Partitions.load(new Evaluator(program), Seq(bytes -> null))
     def damaged(key: String, message: String, provoke: => Any) =
       new ErrorCase(s"CER_STATE_DAMAGED.$key", s"[CER_STATE_DAMAGED] $message", provoke)
     def newer(key: String, message: String, provoke: => Any) =

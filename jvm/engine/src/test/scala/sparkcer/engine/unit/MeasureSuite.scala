@@ -179,7 +179,7 @@ class MeasureSuite extends munit.FunSuite {
         "n: count(more)",
         "y: one event",
         "more: not shown; matches that differ in their events are different matches",
-        "HAVING n > 1: asked of each match, last of all"
+        "HAVING n > 1: applied to each match, after everything else"
       )
     )
     assertEquals(
@@ -188,7 +188,10 @@ class MeasureSuite extends munit.FunSuite {
     )
     assertEquals(
       output("SELECT COUNT(*) FROM S WHERE A HAVING matches > 2"),
-      Vector("the number of matches that an event closes", "HAVING matches > 2: asked of each row, last of all")
+      Vector(
+        "the number of matches that an event closes",
+        "HAVING matches > 2: applied to each row, after everything else"
+      )
     )
   }
 }

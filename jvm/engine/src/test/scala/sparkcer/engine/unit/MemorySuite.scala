@@ -43,7 +43,7 @@ class MemorySuite extends munit.FunSuite {
     val values = new EventValues {
       def value(term: Int, event: Array[Byte]): Array[Byte] = event
       def compare(term: Int, a: Array[Byte], b: Array[Byte]): Int = java.util.Arrays.compare(a, b)
-      def test(expression: Int, events: Array[Array[Byte]]): Boolean = fail("asked for an expression")
+      def holds(expression: Int, events: Array[Array[Byte]]): Boolean = fail("asked for an expression")
     }
     val evaluator = new Evaluator(Program(query), values = values)
     val substream = evaluator.newSubstream()

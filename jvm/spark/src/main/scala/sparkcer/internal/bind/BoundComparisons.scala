@@ -22,21 +22,21 @@ import sparkcer.internal.prepare.Payload
   *
   * @param terms
   *   for each term of the program an expression over that row, in the normal form of [[Comparable]]
-  * @param tests
+  * @param expressions
   *   for each expression of the program, a Boolean expression over the rows of its events
   */
-final case class BoundComparisons(terms: Vector[Expression], tests: Vector[Expression]) {
+final case class BoundComparisons(terms: Vector[Expression], expressions: Vector[Expression]) {
 
   /** The columns of the payload that they read. */
-  def columns: Set[Int] = BoundComparisons.columns(terms, tests)
+  def columns: Set[Int] = BoundComparisons.columns(terms, expressions)
 }
 
 object BoundComparisons {
   val None: BoundComparisons = BoundComparisons(Vector.empty, Vector.empty)
 
-  private def columns(terms: Seq[Expression], tests: Seq[Expression]): Set[Int] =
+  private def columns(terms: Seq[Expression], expressions: Seq[Expression]): Set[Int] =
     (terms.flatMap(_.collect { case BoundReference(i, _, _) => i }) ++
-      tests.flatMap(_.collect { case GetStructField(_: BoundReference, i, _) => i })).toSet
+      expressions.flatMap(_.collect { case GetStructField(_: BoundReference, i, _) => i })).toSet
 }
 
 /** Evaluates comparisons on the payloads of events, in generated code where Spark has it. For one thread. */
@@ -45,11 +45,11 @@ final private[sparkcer] class ComparedValues(comparisons: BoundComparisons, fiel
   private val projections: Array[UnsafeProjection] = comparisons.terms.map(UnsafeProjection.create(_)).toArray
   private val orderings = new Array[BaseOrdering](projections.length)
   private val (left, right) = (new UnsafeRow(1), new UnsafeRow(1))
-  private val tests: Array[BasePredicate] = comparisons.tests.map(Predicate.create).toArray
+  private val expressions: Array[BasePredicate] = comparisons.expressions.map(Predicate.create).toArray
 
-  // The events of each test.
-  private val rows = new Array[Array[UnsafeRow]](tests.length)
-  private val joined = new Array[InternalRow](tests.length)
+  // The events of each expression.
+  private val rows = new Array[Array[UnsafeRow]](expressions.length)
+  private val joined = new Array[InternalRow](expressions.length)
 
   /** A row with one value, which is not NULL. */
   def value(term: Int, event: Array[Byte]): Array[Byte] = {
@@ -71,14 +71,14 @@ final private[sparkcer] class ComparedValues(comparisons: BoundComparisons, fiel
     orderings(term).compare(left, right)
   }
 
-  def test(expression: Int, events: Array[Array[Byte]]): Boolean = {
+  def holds(expression: Int, events: Array[Array[Byte]]): Boolean = {
     if (rows(expression) == null) {
       rows(expression) = Array.fill(events.length)(new UnsafeRow(fields))
       joined(expression) = new GenericInternalRow(rows(expression).toArray[Any])
     }
     var i = 0
     while (i < events.length) { point(rows(expression)(i), events(i)); i += 1 }
-    tests(expression).eval(joined(expression))
+    expressions(expression).eval(joined(expression))
   }
 
   private def point(row: UnsafeRow, payload: Array[Byte]): Unit =

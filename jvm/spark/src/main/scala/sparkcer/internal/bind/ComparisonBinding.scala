@@ -29,11 +29,11 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
       (compared(l, Vector(before, current), operator), Vector.empty)
     case s: Comparison.Span                => (span(s), Vector.empty)
     case l @ Comparison.Same(terms)        => (same(l, terms), Vector.empty)
-    case expression: Comparison.Expression => (Vector.empty, Vector(test(expression)))
+    case expression: Comparison.Expression => (Vector.empty, Vector(expressionOf(expression)))
   }
 
   /** Expressions over the columns of `events`. */
-  private val (values, tests) = {
+  private val (values, expressions) = {
     val values = comparisons.flatMap(_._1)
     val all =
       if (comparisons.isEmpty) Nil
@@ -43,7 +43,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
 
   /** The columns of events that are compared. */
   val columns: Set[String] =
-    (values ++ tests).flatMap(_.collect { case Column(_, f) => b.schema(f).name }).toSet
+    (values ++ expressions).flatMap(_.collect { case Column(_, f) => b.schema(f).name }).toSet
 
   /** The same expressions over the row of an event's payload, which has these columns. */
   def over(shown: StructType): BoundComparisons = {
@@ -53,7 +53,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
         val i = place(f)
         BoundReference(i, shown(i).dataType, shown(i).nullable)
       }),
-      tests.map(_.transform { case Column(i, f) =>
+      expressions.map(_.transform { case Column(i, f) =>
         GetStructField(BoundReference(i, shown, nullable = false), place(f), Some(b.schema(f).name))
       })
     )
@@ -141,7 +141,7 @@ final private[sparkcer] class ComparisonBinding(b: Binding) {
     (bound, resolve(l, bound, t.shown))
   }
 
-  private def test(l: Comparison.Expression): Expression = {
+  private def expressionOf(l: Comparison.Expression): Expression = {
     def index(variable: String) = if (variable == Comparison.Prev) l.variables.length else l.variables.indexOf(variable)
     val parsed =
       if (l.own.isEmpty) placed(parse(l, l.sql), names => part(index(names.head)) +: names.tail)

@@ -30,7 +30,7 @@ case class Mask(conditions: Seq[Expression]) extends Expression {
     val mask = ctx.addMutableState(CodeGenerator.JAVA_LONG, "cerMask")
     val groups = Mask.grouped(conditions)
     val exclusive = groups.length > 1 && Mask.areExclusive(groups.map(_._1))
-    def test(condition: Expression, body: String, other: String) = {
+    def ifMet(condition: Expression, body: String, other: String) = {
       val c = condition.genCode(ctx)
       s"""
          |${c.code}
@@ -40,18 +40,18 @@ case class Mask(conditions: Seq[Expression]) extends Expression {
     }
     def bits(rests: Seq[(Option[Expression], Int)]) = rests.map { case (rest, i) =>
       val set = s"$mask |= ${1L << i}L;"
-      rest.fold(set)(test(_, set, ""))
+      rest.fold(set)(ifMet(_, set, ""))
     }
     val all =
       if (exclusive && conditions.length <= Mask.FewConditions)
         groups.foldRight("") { case ((first, rests), other) =>
-          test(first, bits(rests).mkString("\n"), if (other.isEmpty) "" else s"else {\n$other\n}")
+          ifMet(first, bits(rests).mkString("\n"), if (other.isEmpty) "" else s"else {\n$other\n}")
         }
       else {
-        val tests = groups.flatMap { case (first, rests) =>
-          rests.grouped(Mask.FewConditions).map(some => test(first, bits(some).mkString("\n"), ""))
+        val statements = groups.flatMap { case (first, rests) =>
+          rests.grouped(Mask.FewConditions).map(some => ifMet(first, bits(some).mkString("\n"), ""))
         }
-        ctx.splitExpressionsWithCurrentInputs(tests, "cerMask")
+        ctx.splitExpressionsWithCurrentInputs(statements, "cerMask")
       }
     ev.copy(
       code = code"""

@@ -42,21 +42,21 @@ object StringConditions extends PredicateHelper {
   /** The words of a column in the current batch, each evaluated when it first occurs. */
   final private class Words(mask: Mask) {
     private val value = new GenericInternalRow(1)
-    private val tests = UnsafeProjection.create(Seq(mask))
+    private val projection = UnsafeProjection.create(Seq(mask))
     private var known = new Array[Long](32)
     private var knownIn = new Array[Int](32)
     private var batch = 0
-    private var tested = 0
+    private var evaluated = 0
     private var repeat = true
-    private val ofNull = test(null)
+    private val ofNull = evaluate(null)
 
     def narrow(column: ColumnVector, rows: Int, all: Array[Long]): Boolean = column match {
       case w: WritableColumnVector if repeat && w.hasDictionary =>
         batch += 1
         val ids = w.getDictionaryIds.getInts(0, rows)
-        tested = 0
+        evaluated = 0
         if (w.hasNull) withNulls(w, ids, rows, all) else withoutNulls(w, ids, rows, all)
-        repeat = tested <= math.max(rows / Repeats, known.length)
+        repeat = evaluated <= math.max(rows / Repeats, known.length)
         true
       case _ => false
     }
@@ -89,14 +89,14 @@ object StringConditions extends PredicateHelper {
         known = java.util.Arrays.copyOf(known, length)
         knownIn = java.util.Arrays.copyOf(knownIn, length)
       }
-      known(id) = test(w.getUTF8String(row))
+      known(id) = evaluate(w.getUTF8String(row))
       knownIn(id) = batch
-      tested += 1
+      evaluated += 1
     }
 
-    private def test(string: Any): Long = {
+    private def evaluate(string: Any): Long = {
       value.update(0, string)
-      tests(value).getLong(0)
+      projection(value).getLong(0)
     }
   }
 
@@ -121,7 +121,7 @@ object StringConditions extends PredicateHelper {
     Split(columns, new StringConditions(masks.toArray), rest)
   }
 
-  /** The column of strings that a condition is about, if it is about nothing else and cannot fail: it is also tested
+  /** The column of strings that a condition is about, if it is about nothing else and cannot fail: it is also evaluated
     * for events that another condition would have kept from it.
     */
   private def columnOf(condition: Expression): Option[Attribute] = condition.references.toSeq match {

@@ -41,14 +41,14 @@ final private[rules] class ConditionTable private (
         val value = lookups(i).column.eval(row)
         if (value != null) {
           val found = lookups(i).byValue.get(value)
-          if (found != null) test(found, row)
+          if (found != null) evaluate(found, row)
         }
         i += 1
       }
-      test(always, row)
+      evaluate(always, row)
     }
 
-    private def test(some: Array[Int], row: InternalRow): Unit = {
+    private def evaluate(some: Array[Int], row: InternalRow): Unit = {
       var i = 0
       while (i < some.length) {
         val condition = some(i)

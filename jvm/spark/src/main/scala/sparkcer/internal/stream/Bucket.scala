@@ -271,7 +271,7 @@ final class Bucket(plan: Plan, recognizer: Recognizer, view: View) extends LiveB
       recent.foreach(_.restore(in, full))
       in.array() -> arrays
     }
-    partitions = Partitions.loadShared(recognizer.evaluator, engine)
+    partitions = Partitions.load(recognizer.evaluator, engine)
     val readers = mutable.ArrayBuffer.empty[KeyReader]
     partitions.foreach((key, s) => readers += new KeyReader(key, s, view))
     readers.sortBy(_.ties.lastTime).foreach { r =>

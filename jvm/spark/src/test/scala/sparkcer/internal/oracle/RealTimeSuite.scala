@@ -122,6 +122,9 @@ class RealTimeSuite extends SparkSuite {
         input.addData(Seq(tick(100)))
         assertEquals(awaitMatches("rt_watermark", expected.length, running), expected)
         assertEquals(sum(metrics(running), "late"), 0L)
+        // Nor does one come afterwards, or twice.
+        running.stop()
+        assertEquals(CollectedIds("rt_watermark"), expected)
       } finally running.stop()
     }
   }

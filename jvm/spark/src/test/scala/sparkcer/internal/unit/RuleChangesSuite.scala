@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{DataFrame, Row, SQLContext}
+import org.apache.spark.sql.cerbridge.Listeners
 import org.apache.spark.sql.streaming.StreamingQuery
 
 import sparkcer._
@@ -51,7 +52,7 @@ class RuleChangesSuite extends SparkSuite {
             running.processAllAvailable()
           }
         finally running.stop()
-        Thread.sleep(200) // until listeners have been told
+        Listeners.waitForAll(spark)
       }
       (running.recentProgress.toVector.flatMap(_.observedMetrics.asScala.values), said)
     }

@@ -6,6 +6,7 @@ import java.sql.Timestamp
 import org.apache.logging.log4j.Level
 
 import org.apache.spark.sql.{DataFrame, SQLContext, SparkSession}
+import org.apache.spark.sql.cerbridge.Listeners
 import org.apache.spark.sql.streaming.Trigger
 
 import sparkcer._
@@ -81,8 +82,8 @@ final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries
     )(events.cerRules(Map("a" -> s"$right WITHIN 1 [t]", "b" -> s"$right WITHIN 1 [price]"))),
     error(
       "CER_RULES.NOW",
-      "A rule of a set cannot ask for the current time: its conditions are made once, so that it would be the time of " +
-        "the start. Give each event the time that it is compared with as a column, or run the query by itself."
+      "A rule of a set cannot ask for the current time: the conditions of a set are evaluated with the time at which " +
+        "the set started. Give each event a column with the time to compare with, or run the query by itself."
     ) {
       val b = Binding.of(events, s"$right FILTER A[current_date() > DATE'2026-01-01']", Options(time = Some("t")))
       BoundRules.mustNotAskForNow(b, BoundRules.resolvedAlone(b))
@@ -161,7 +162,7 @@ final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries
       () =>
         Logged.during("sparkcer") {
           restarted("SELECT * FROM S WHERE (A ; B) WITHIN 1 hour", "SELECT * FROM S WHERE (A ; C) WITHIN 1 hour")
-          Thread.sleep(500) // until listeners have been told
+          Listeners.waitForAll(spark)
         }
     ),
     (
@@ -179,7 +180,7 @@ final private[unit] class RuleErrors(spark: SparkSession) extends RefusedQueries
       () =>
         Logged.during("sparkcer", Some(Level.INFO)) {
           withOtherRules()
-          Thread.sleep(500) // until listeners have been told
+          Listeners.waitForAll(spark)
         }
     ),
     (

@@ -88,7 +88,9 @@ final class QueryErrorSuite extends SparkSuite {
       found.put(scala.util.Try(v.maintain().collect().toSeq))
     })
     thread.start()
-    while (!QueryErrorSuite.sleeps) Thread.sleep(20)
+    val deadline = System.nanoTime() + 60L * 1000 * 1000 * 1000
+    while (!QueryErrorSuite.sleeps && found.isEmpty && System.nanoTime() < deadline) Thread.sleep(20)
+    assert(QueryErrorSuite.sleeps, found)
     spark.sparkContext.cancelJobGroup(group)
     val outcome = found.take()
     assert(outcome.isFailure, outcome)
