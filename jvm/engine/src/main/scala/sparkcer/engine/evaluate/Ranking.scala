@@ -149,7 +149,10 @@ private[evaluate] object Ranking {
     var union = 0
     var fresh = false
 
-    /** A hash of the value, so that the tree is balanced in whatever order values are added. */
-    val priority: Int = { val h = value.hashCode * 0x9e3779b9; h ^ (h >>> 15) }
+    /** A hash of the value, so that the tree is balanced in whatever order values are added. It is not that of the
+      * value itself: this one spreads the priorities of neighbouring numbers more evenly than chance does, so that
+      * paths are shorter.
+      */
+    val priority: Int = { val h = java.util.Arrays.hashCode(value.array) * 0x9e3779b9; h ^ (h >>> 15) }
   }
 }
