@@ -173,7 +173,7 @@ def within_batches(found: list[Match]) -> list[Match]:
 
 def row(what: str, found: Sequence[Match], more: str = "") -> tuple[float, float, float]:
     p = percentiles([m.latency for m in found])
-    print(f"{what:44} {len(found):7} {p[0]:8.0f} {p[1]:8.0f} {p[2]:8.0f}  {more}", flush=True)
+    print(f"{what:44} {len(found):7} {round(p[0]):8} {round(p[1]):8} {round(p[2]):8}  {more}", flush=True)
     return p
 
 

@@ -18,8 +18,10 @@ def prepare(engines: Iterable[Engine], *, built: bool) -> None:
     if any(e.version == "duckdb" for e in used):
         install()
     # Whatever is measured, our benchmarks write the events.
-    if not built:
-        compile_all(sorted({"benchmarks", *(e.project for e in used if e.project)}))
+    projects = {"benchmarks", *(e.project for e in used if e.project)}
+    missing = sorted(p for p in projects if not (built and processes.classpath(p).exists()))
+    if missing:
+        compile_all(missing)
 
 
 def install() -> None:

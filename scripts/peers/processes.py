@@ -56,11 +56,15 @@ def results(out: str) -> list[Result]:
     return [json.loads(line) for line in out.splitlines() if line.startswith('{"workload"')]
 
 
+def classpath(project: str) -> Path:
+    """A file that the build writes when it has compiled the project."""
+    return ROOT / "jvm" / ("" if project == "benchmarks" else "peers") / project / "target" / "classpath"
+
+
 def java(project: str, main: str, arguments: Iterable[str], heap: str, seconds: float) -> str:
-    classpath = ROOT / "jvm" / ("" if project == "benchmarks" else "peers") / project / "target" / "classpath"
     with tempfile.NamedTemporaryFile("w", prefix="peers", suffix=".arguments") as file:
         # By a file: a class path can be longer than a command line.
-        file.write(f'-cp "{classpath.read_text(encoding="utf-8")}"\n')
+        file.write(f'-cp "{classpath(project).read_text(encoding="utf-8")}"\n')
         file.flush()
         command = [str(ROOT / "scripts" / "env"), "java", f"-Xmx{heap}", f"-Xms{heap}", "-XX:+UseSerialGC", *OPENED]
         return checked(main, *run([*command, f"@{file.name}", main, *arguments], seconds))

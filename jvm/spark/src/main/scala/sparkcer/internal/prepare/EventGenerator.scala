@@ -79,7 +79,6 @@ case class EventGenerator(
   private def row(marker: EventGenerator.Marker): InternalRow = {
     val values = elementSchema.map {
       case StructField(Tally.Column, _, _, _)   => new GenericArrayData(marker.toArray)
-      case StructField("time", _, _, _)         => marker.bucket.toLong
       case StructField(_, _, true, _)           => null
       case StructField(_, BinaryType, false, _) => Array.empty[Byte]
       case StructField(_, _, false, _)          => 0L

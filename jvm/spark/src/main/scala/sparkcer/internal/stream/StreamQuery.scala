@@ -71,7 +71,7 @@ object StreamQuery {
   /** Events have a column `key`, which decides which bucket they go to.
     *
     * @param tallied
-    *   the bucket of a row that is no event; by default its column `time`
+    *   the bucket of a row that is no event
     * @param more
     *   metrics besides those that all streams have
     */
@@ -81,7 +81,7 @@ object StreamQuery {
       stream: PlannedStream,
       oneTask: Boolean,
       spark: SparkSession,
-      tallied: Column = col("time").cast(IntegerType),
+      tallied: Column = bucketOfTally,
       more: Seq[Column] = Nil
   )(implicit event: Encoder[E]): DataFrame = {
     checkStore(spark)
@@ -108,6 +108,11 @@ object StreamQuery {
       .where("counts IS NULL")
       .select(col("row"), endOf(stream), col("late"))
   }
+
+  /** A tally goes to the first bucket, and a [[sparkcer.internal.prepare.EventGenerator.Marker]] to the one it names.
+    */
+  private def bucketOfTally: Column =
+    coalesce(get(col(Tally.Column), lit(Tally.Numbers.length)).cast(IntegerType), lit(Processor.First))
 
   /** The end of a match, with the watermark. For events from a source, Spark sets the watermark itself, and fails the
     * query if a row is not after the watermark of the micro-batch before. Behind another stateful operator the query
