@@ -150,15 +150,18 @@ def explained(notes: list[str]) -> str:
     return "".join(f"\n\n[{i + 1}] The engine {why}." for i, why in enumerate(notes))
 
 
+def megabytes(heap: int | None) -> str:
+    """A dash stands for no more than before the first event: the collector frees something else beside."""
+    return "" if heap is None else f"{heap / 1e6:,.1f}" if heap else "–"
+
+
 def heaps(whole: Whole) -> str:
     """What an engine holds on to."""
     results = store.flat(whole)
     shown = [e for e in ALONE if e.project and any(r["peer"] == e.name and r.get("heap") is not None for r in results)]
 
     def size(result: Result | None) -> str:
-        if result is None or result.get("heap") is None:
-            return ""
-        return f"{result['heap'] / 1e6:,.1f}"
+        return "" if result is None else megabytes(result.get("heap"))
 
     rows = [[w.title, *(size(pick(results, w, e.name)) for e in shown)] for w in measured(results)]
     return table(["workload", *(e.title for e in shown)], rows)

@@ -88,7 +88,7 @@ def of_curve(curve: curves.Curve, section: dict[str, Any] | None) -> str:
         return NOTHING
     rows = []
     for r in section["results"]:
-        heap = "" if r["heap"] is None else f"{r['heap'] / 1e6:,.1f}"
+        heap = tables.megabytes(r["heap"])
         rows.append([f"{r['at']:,}", f"{nanos(r):,.0f}", f"{r['matches'] / r['read']:,.2f}", heap])
     text = tables.table([curve.axis, "ns for an event", "matches for an event", "heap, MB"], rows)
     return f"{text}\n\n![{curve.title}](scaling-{curve.name}.svg)"
