@@ -4,7 +4,6 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow, Generator, UnsafeProjection}
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
-import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.types._
 
 import sparkcer.internal.stream.BucketOf
@@ -72,19 +71,11 @@ case class EventGenerator(
     val partitions = TaskContext.get().numPartitions()
     BucketOf.current().iterator.map { bucket =>
       val counted = if (bucket == EventGenerator.CountsGoTo) numbers else new Array[Long](numbers.length)
-      row(EventGenerator.Marker(counted, bucket, partitions))
+      Tally.row(columns, EventGenerator.Marker(counted, bucket, partitions).toArray, bucket)
     }
   }
 
-  private def row(marker: EventGenerator.Marker): InternalRow = {
-    val values = elementSchema.map {
-      case StructField(Tally.Column, _, _, _)   => new GenericArrayData(marker.toArray)
-      case StructField(_, _, true, _)           => null
-      case StructField(_, BinaryType, false, _) => Array.empty[Byte]
-      case StructField(_, _, false, _)          => 0L
-    }
-    new GenericInternalRow(values.toArray[Any])
-  }
+  @transient private lazy val columns = elementSchema.map(f => (f.name, f.dataType, f.nullable))
 
   override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): EventGenerator =
     copy(tested = c.take(tested.length), kept = c.drop(tested.length))
