@@ -38,7 +38,7 @@ abstract private[ceql] class ConditionReader(text: String) extends WindowReader(
 
   /** `first(x)[…]` or `last(x)[…]` */
   protected def isEndInBrackets: Boolean =
-    token.kind == Token.Word && End.byWord.contains(token.text.toUpperCase(Locale.ROOT)) && ahead(1).isSymbol("(") && {
+    token.isOneOf(End.byWord.contains) && ahead(1).isSymbol("(") && {
       val close = if (ahead(3).isSymbol(">")) 5 else 3
       isName(ahead(2)) && ahead(close).isSymbol(")") && ahead(close + 1).kind == Token.Bracket
     }

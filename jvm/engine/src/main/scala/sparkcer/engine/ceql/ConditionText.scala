@@ -36,7 +36,7 @@ private[ceql] object ConditionText {
     out.toString.trim
   }
 
-  /** After the word IN: writes the question whether a value is in the list and returns where the text goes on. */
+  /** After the word IN: writes the condition that a value is in the list, and returns where the text goes on. */
   private def membership(text: String, from: Int, out: StringBuilder, query: String, offset: Int): Int = {
     val open = Lexer.skipBlank(text, from)
     val range = wordEnd(text, open)

@@ -1,5 +1,7 @@
 package sparkcer.engine.ceql
 
+import java.util.Locale
+
 /** A token and where it starts and ends.
   *
   * @param text
@@ -10,6 +12,9 @@ final private[sparkcer] case class Token(kind: Token.Kind, text: String, start: 
 
   /** Keywords are words without quotes, in any case. */
   def isWord(w: String): Boolean = kind == Token.Word && text.equalsIgnoreCase(w)
+
+  /** Is it one of these words, which are in capital letters? In the root locale, as Spark's parser has it. */
+  def isOneOf(words: String => Boolean): Boolean = kind == Token.Word && words(text.toUpperCase(Locale.ROOT))
 
   /** Can it be the name of something: a word, or a name in backticks? */
   def isName: Boolean = kind == Token.Word || kind == Token.Quoted

@@ -115,18 +115,14 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
         val inside = operand()
         symbol(")")
         inside
-      } else if (
-        t.kind == Token.Number || t.kind == Token.Text || t.kind == Token.Word && Constants(
-          t.text.toUpperCase(Locale.ROOT)
-        )
-      ) {
+      } else if (t.kind == Token.Number || t.kind == Token.Text || t.isOneOf(Constants)) {
         index += 1
         Literal(t.text)
       } else if (isParameter) {
         index += 2
         Literal(s":${tokens(index - 1).text}")
       } else if (!inBrackets && Aggregates.isName(t) && ahead(1).isSymbol("(")) aggregate()
-      else if (t.kind == Token.Word && !Words(t.text.toUpperCase(Locale.ROOT)) && ahead(1).isSymbol("(")) call()
+      else if (t.kind == Token.Word && !t.isOneOf(Words) && ahead(1).isSymbol("(")) call()
       else attribute()
     depth -= 1
     result
@@ -227,7 +223,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
       val function = tokens.lift(index - 3).filter(t => t.kind == Token.Word && tokens(index - 2).isSymbol("("))
       if (function.isDefined && token.isSymbol(")")) Aggregates.unknown(text, function.get, name.text)
       expected(s"'.' and a column after '${name.text}', such as ${name.text}.price")
-    } else if (name.kind == Token.Word && Words(name.text.toUpperCase(Locale.ROOT))) { index -= 1; expected(what) }
+    } else if (name.isOneOf(Words)) { index -= 1; expected(what) }
     else Whose.refuse(text, name, body)
 
   /** `.a.b`, without the first dot. */
@@ -243,9 +239,7 @@ final private[ceql] class Operands(text: String, tokens: Vector[Token], place: O
     else expected(what)
 
   private def name(what: String): Token =
-    if (
-      Parser.isName(token) && (token.kind == Token.Quoted || !inBrackets || !Words(token.text.toUpperCase(Locale.ROOT)))
-    ) {
+    if (Parser.isName(token) && !(inBrackets && token.isOneOf(Words))) {
       index += 1
       tokens(index - 1)
     } else expected(what)

@@ -78,7 +78,7 @@ object Parser {
     )
 
   private[ceql] def isName(t: Token): Boolean =
-    t.kind == Token.Quoted || t.kind == Token.Word && !Reserved(t.text.toUpperCase(Locale.ROOT))
+    t.isName && !t.isOneOf(Reserved)
 
   private[ceql] val Operators = "an operator (; : ALL OR + :+ * ? {n,m} AS FILTER PART-BY WITHOUT)"
   private val Clauses = Vector("PARTITION BY", "WITHIN", "CONSUME BY", "LIMIT", "HAVING")

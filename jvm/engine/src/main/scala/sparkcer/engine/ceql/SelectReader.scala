@@ -34,7 +34,7 @@ abstract private[ceql] class SelectReader(text: String) extends FormulaReader(te
     Select(strategy.getOrElse(Strategy.All), distinct, selectList(flat))
   }
 
-  protected def isStrategy(t: Token) = t.kind == Token.Word && Strategy.byWord.contains(t.text.toUpperCase(Locale.ROOT))
+  protected def isStrategy(t: Token) = t.isOneOf(Strategy.byWord.contains)
 
   /** `MAX(…)` and `LAST(…)` are functions. */
   protected def isFunction = (token.isWord("MAX") || token.isWord("LAST")) && ahead(1).isSymbol("(")
@@ -92,9 +92,7 @@ abstract private[ceql] class SelectReader(text: String) extends FormulaReader(te
   protected def isVariable: Boolean = isName(token) && !token.isWord("CASE") && {
     val named = if (ahead(1).isSymbol(">") && isName(ahead(2))) 3 else 1
     val next = ahead(if (ahead(named).kind == Token.Bracket) named + 1 else named)
-    next.isSymbol(",") || next.kind == Token.End || next.kind == Token.Word && !Infix(
-      next.text.toUpperCase(Locale.ROOT)
-    )
+    next.isSymbol(",") || next.kind == Token.End || next.kind == Token.Word && !next.isOneOf(Infix)
   }
 
   /** `sql AS name`, or `x.price`, whose name is that of the column. */

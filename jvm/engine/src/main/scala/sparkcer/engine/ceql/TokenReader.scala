@@ -114,7 +114,7 @@ abstract private[ceql] class TokenReader(text: String) {
 
   protected def expected(what: String, keywords: Iterable[String]): Nothing = {
     val t = token
-    if (t.kind == Token.Word && Reserved(t.text.toUpperCase(Locale.ROOT)) && keywords.isEmpty)
+    if (t.isOneOf(Reserved) && keywords.isEmpty)
       throw new CeqlException(
         text,
         t.start,

@@ -1,7 +1,5 @@
 package sparkcer.engine.ceql
 
-import java.util.Locale
-
 /** `FILTER price > 3` does not say whose price it means. These messages show what to write instead, with a variable of
   * the query.
   */
@@ -43,7 +41,7 @@ private[ceql] object Whose {
     var between = false
     def inside(t: Token) =
       if (t.isWord("AND")) between || depth > 0
-      else if (t.kind == Token.Word && Parser.Reserved(t.text.toUpperCase(Locale.ROOT))) t.isWord("NOT") || depth > 0
+      else if (t.isOneOf(Parser.Reserved)) t.isWord("NOT") || depth > 0
       else t.kind != Token.End && !t.isSymbol(";") && !(t.isSymbol(")") && depth == 0)
     while (inside(tokens(at))) {
       if (tokens(at).isSymbol("(")) depth += 1

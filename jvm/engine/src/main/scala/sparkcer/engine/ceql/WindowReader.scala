@@ -38,7 +38,7 @@ abstract private[ceql] class WindowReader(text: String) extends TokenReader(text
 
   protected def endsWindow(t: Token) =
     t.kind == Token.End || t.isSymbol(")") || t.isSymbol(";") || t.isWord("WITHOUT") ||
-      t.kind == Token.Word && Reserved(t.text.toUpperCase(Locale.ROOT))
+      t.isOneOf(Reserved)
 
   /** A duration whose first number is read already. */
   protected def duration(n: Quantity, unitWords: String, keywords: Vector[String]): Window = {
