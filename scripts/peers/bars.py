@@ -84,7 +84,7 @@ def faster(what: str, ours: Result | None, rivals: list[Result], mine: list[Resu
 def smaller(what: str, ours: Result | None, esper: Result) -> str:
     for who, result in (("spark-cer", ours), ("Esper", esper)):
         if result is None or result.get("heap") is None:
-            why = "it was not measured" if result is None else result.get("error") or result["heap_error"]
+            why = "it was not measured" if result is None else result.get("error") or result.get("heap_error")
             return missed(what, f"{who}: {why}")
     assert ours is not None
     if not esper["heap"]:

@@ -10,7 +10,7 @@ import threading
 import time
 
 import duckdb
-from jobs import TEXTS, Job, fail, tell
+from jobs import ENOUGH, TEXTS, Job, fail, tell
 
 
 def texts(job: Job) -> str:
@@ -46,7 +46,7 @@ def measure(job: Job) -> None:
         if once(job.warm_up) is None:
             break
     passes: list[tuple[float, float, int]] = []
-    while len(passes) < job.rounds and sum(seconds for seconds, *_ in passes) < job.timeout / 2:
+    while len(passes) < job.rounds and sum(seconds for seconds, *_ in passes) < ENOUGH:
         done = once(job.timeout)
         if done is None:
             tell(job, read=None, seconds=job.timeout, cpu=job.timeout, matches=0, timed_out=True, heap=None)

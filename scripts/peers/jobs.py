@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+ENOUGH = 10
+"""Seconds of passes that count, after which there are no more."""
 TEXTS = ("x", "y")
 """Columns that look like numbers and are texts."""
 

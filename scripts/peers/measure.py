@@ -1,11 +1,18 @@
-"""Measures workloads: each engine in a process of its own, all engines of a workload one after the other."""
+"""Measures workloads: each engine in a process of its own.
+
+The engines alone of a workload run side by side, each on a core of its own that nothing else of it can use; those on
+Spark use all cores and run one after the other.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
+import queue
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import processes
@@ -29,6 +36,10 @@ class Options:
 
 
 FULL = 500_000
+HEAP_EVENTS = 50_000
+"""Enough to see the largest state: the longest window of the workloads, 1,000 s, is 10,000 events of the stocks."""
+HEAP_SECONDS = 10
+"""The state is at its largest as soon as a window is full."""
 
 
 def size(workload: Workload, engine: Engine, options: Options) -> int:
@@ -62,17 +73,19 @@ def path(stream: str, events: int) -> Path:
     return folder() / f"{stream}-{events}.csv"
 
 
-def job(workload: Workload, engine: Engine, statement: Statement, options: Options) -> dict[str, str]:
+def job(
+    workload: Workload, engine: Engine, statement: Statement, options: Options, *, memory: bool = False
+) -> dict[str, str]:
     events = size(workload, engine, options)
     return {
         "workload": workload.name,
         "peer": engine.name,
         "file": str(path(workload.stream, events)),
-        "events": str(events),
+        "events": str(min(events, HEAP_EVENTS) if memory else events),
         "warmUp": str(options.warm_up),
         "rounds": str(options.rounds),
-        "timeout": str(options.timeout),
-        "memory": str(options.memory).lower(),
+        "timeout": str(min(options.timeout, HEAP_SECONDS) if memory else options.timeout),
+        "memory": str(memory).lower(),
         "key": workload.pattern.key or "",
         "statements": str(len(statement.texts)),
         **{f"statement.{i}": text for i, text in enumerate(statement.texts)},
@@ -80,28 +93,42 @@ def job(workload: Workload, engine: Engine, statement: Statement, options: Optio
 
 
 def measured(runs: Iterable[tuple[Engine, Workload]], options: Options) -> list[Result]:
-    """The results of one process; the engines are all in the same program."""
+    """The results of one process; the engines are all in the same program. The heap is that of another process."""
     said = [(e, w, s) for e, w in runs if (s := e.say(w)) is not None]
     if not said:
         return []
+    seconds = 60 + len(said) * ((options.rounds + 1) * (options.timeout + 20) + options.warm_up + 60)
+    found = ran(said[0][0], [job(w, e, s, options) for e, w, s in said], options, seconds)
+    heaps: list[Result] = [{} for _ in said]
+    if options.memory and said[0][0].project:
+        heaps = ran(said[0][0], [job(w, e, s, options, memory=True) for e, w, s in said], options, 60 * len(said))
+    return [
+        {"heap": None, **r, **of_heap(h), "version": processes.version(e), "differs": s.differs}
+        for (e, _, s), r, h in zip(said, found, heaps, strict=True)
+    ]
+
+
+def of_heap(result: Result) -> Result:
+    """What looking at the heap adds to a result; if it went wrong, this takes nothing from the others."""
+    if "error" in result:
+        return {"heap_error": result["error"]}
+    return {"heap": result["heap"]} if result else {}
+
+
+def ran(engine: Engine, jobs: Sequence[dict[str, str]], options: Options, seconds: float) -> list[Result]:
+    """The line of each job, or that there is none and why."""
     why = "the process ended"
-    with tempfile.TemporaryDirectory(prefix="peers") as jobs:
-        paths = []
-        for e, w, s in said:
-            file = Path(jobs) / f"{e.name}-{w.name}.properties"
-            file.write_text(processes.properties(job(w, e, s, options)), encoding="utf-8")
-            paths.append(str(file))
-        seconds = 60 + len(said) * ((options.rounds + 1) * (options.timeout + 20) + options.warm_up + 60)
+    with tempfile.TemporaryDirectory(prefix="peers") as folder:
+        paths = [Path(folder) / f"{i}.properties" for i in range(len(jobs))]
+        for file, said in zip(paths, jobs, strict=True):
+            file.write_text(processes.properties(said), encoding="utf-8")
         try:
-            out = processes.start(said[0][0], paths, options.heap, seconds)
+            out = processes.start(engine, map(str, paths), options.heap, seconds)
         except processes.RunError as error:  # of one engine: the others are measured all the same
             out, why = "", str(error)
     found = {(r["peer"], r["workload"]): r for r in processes.results(out)}
-    results = []
-    for e, w, s in said:
-        result = found.get((e.name, w.name), {"workload": w.name, "peer": e.name, "error": why})
-        results.append({**result, "version": processes.version(e), "differs": s.differs})
-    return results
+    names = [{"workload": said["workload"], "peer": said["peer"]} for said in jobs]
+    return [found.get((n["peer"], n["workload"]), {**n, "error": why}) for n in names]
 
 
 def rate(result: Result) -> float:
@@ -116,13 +143,49 @@ def told(result: Result) -> str:
     if result["read"] is None:
         return f"{name} not through after {result['seconds']:.0f} s"
     over = f", cut off after {result['read']:,} events" if result["timed_out"] else ""
-    heap = "" if result["heap"] is None else f", {result['heap'] / 1e6:.1f} MB"
+    heap = "" if result["heap"] is None else f", {result['heap'] / 1e6:.2f} MB"
     return f"{name} {rate(result) / 1e6:10.3f} million events/s, {result['matches']:,} matches{heap}{over}"
 
 
 def measure(workloads: Sequence[Workload], engines: Sequence[Engine], options: Options) -> Iterator[Result]:
-    """Each result when it is there."""
+    """The results in the order of the engines, each when it is there."""
     write_files(((w.stream, size(w, e, options)) for w in workloads for e in engines if e.say(w)), options.heap)
     for workload in workloads:
+        yield from side_by_side(workload, [e for e in engines if not e.on_spark], options)
         for engine in engines:
-            yield from measured([(engine, workload)], options)
+            if engine.on_spark:
+                yield from measured([(engine, workload)], options)
+
+
+def side_by_side(workload: Workload, engines: Sequence[Engine], options: Options) -> Iterator[Result]:
+    """As many at a time as there are cores. An engine, its collector and its compiler share one core, so the time on
+    the wall is that of one core for all of them.
+    """
+    free: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for core in cores():
+        free.put(core)
+
+    def take_a_core() -> None:
+        """What a thread starts has the same core."""
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {free.get()})
+
+    pool = ThreadPoolExecutor(len(cores()), initializer=take_a_core)
+    try:
+        for results in pool.map(lambda e: measured([(e, workload)], options_of(e, options)), engines):
+            yield from results
+    finally:
+        # After an interruption, nothing may run on.
+        pool.shutdown(wait=False, cancel_futures=True)
+        processes.end_all()
+        pool.shutdown()
+
+
+def cores() -> list[int]:
+    """Those that this process may use; one where the system cannot hold a process on a core."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+
+
+def options_of(engine: Engine, options: Options) -> Options:
+    """Of the references only the number of matches is asked for."""
+    return replace(options, warm_up=0, rounds=1, memory=False) if engine.name.startswith("reference") else options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
 import os
@@ -35,11 +36,16 @@ def properties(values: Mapping[str, str]) -> str:
     return "".join(f"{k}={v}\n" for k, v in escaped.items())
 
 
+running: set[subprocess.Popen[str]] = set()
+"""Several threads start processes."""
+
+
 def run(command: list[str], seconds: float) -> tuple[str, str, bool]:
     """What a command prints on both streams, and whether it had to be ended after so many seconds."""
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
+    running.add(process)
     try:
         out, errors = process.communicate(timeout=seconds)
         return out, errors, False
@@ -50,6 +56,15 @@ def run(command: list[str], seconds: float) -> tuple[str, str, bool]:
     except BaseException:
         os.killpg(process.pid, signal.SIGKILL)
         raise
+    finally:
+        running.discard(process)
+
+
+def end_all() -> None:
+    """What was started and is not over."""
+    for process in list(running):
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def results(out: str) -> list[Result]:

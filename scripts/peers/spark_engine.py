@@ -16,7 +16,7 @@ import by_hand
 import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
-from jobs import TEXTS, Job, fail, tell
+from jobs import ENOUGH, TEXTS, Job, fail, tell
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -140,15 +140,15 @@ class Runs:
             for frame in frames:
                 frame.write.format("noop").mode("overwrite").save()
 
+        begun = time.monotonic()
         if self.timed(counted) is None:
             return self.cut_off()
-        begun = time.monotonic()
         while time.monotonic() - begun < self.job.warm_up:
             if self.timed(written) is None:
                 return self.cut_off()
         passes: list[tuple[float, float] | None] = []
         begun = time.monotonic()
-        while len(passes) < self.job.rounds and time.monotonic() - begun < self.job.timeout / 2:
+        while len(passes) < self.job.rounds and time.monotonic() - begun < ENOUGH:
             passes.append(self.timed(written))
         best = min((p for p in passes if p is not None), default=None)
         if best is None:

@@ -30,7 +30,7 @@ def peers(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
 
 def result(peer: str, workload: str = "sequence-3", **values: Any) -> dict[str, Any]:
     usual = {"workload": workload, "peer": peer, "events": 1000, "read": 1000, "seconds": 0.001, "cpu": 0.002}
-    found = {"matches": 7, "timed_out": False, "heap": 1000, "heap_error": None, "version": "1", "differs": None}
+    found = {"matches": 7, "timed_out": False, "heap": 1000, "version": "1", "differs": None}
     return {**usual, **found, **values}
 
 

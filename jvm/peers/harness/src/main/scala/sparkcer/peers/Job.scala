@@ -10,9 +10,11 @@ import java.util.Properties
   * @param warmUp
   *   seconds of passes that do not count
   * @param rounds
-  *   passes that count, the best of which is the result; fewer if they take more than half the timeout together
+  *   passes that count, the best of which is the result; fewer if they take more than ten seconds together
   * @param timeout
   *   seconds after which a pass stops reading
+  * @param memory
+  *   whether the job is to look at the heap, and not to measure the time
   */
 final case class Job(
     workload: String,

@@ -2,15 +2,16 @@ package sparkcer.peers
 
 import java.nio.file.Paths
 
-/** Runs jobs one after the other and prints a line of JSON for each: passes that warm up, then those that count, then
-  * one that looks at the heap. The time is that from the first event to the return of the last one, on the wall; CPU
-  * time is that of the whole process, so a collector or a compiler in the background counts too.
+/** Runs jobs one after the other and prints a line of JSON for each: passes that warm up, then those that count; or,
+  * for a job that is about memory, one pass that looks at the heap. The time is that from the first event to the return
+  * of the last one, on the wall; CPU time is that of the whole process, so a collector or a compiler in the background
+  * counts too.
   */
 final class Measure(peer: Peer) {
 
   def main(args: Array[String]): Unit = {
     args.map(path => Job.read(Paths.get(path))).foreach { job =>
-      try measure(job)
+      try if (job.memory) heap(job) else measure(job)
       catch { case e: Throwable => println(failure(job, told(e))) } // also for want of memory
     }
     System.out.flush()
@@ -28,14 +29,14 @@ final class Measure(peer: Peer) {
     }
     var round = 0
     var spent = 0.0
-    while (round < job.rounds && spent < job.timeout / 2) {
+    while (round < job.rounds && spent < Measure.Enough) {
       val timed = pass(job, loaded, job.timeout)
       if (timed.read == 0) throw new IllegalStateException("it ended without reading an event")
       if (last.forall(_.seconds > timed.seconds)) last = Some(timed)
       round += 1
       spent += timed.seconds
     }
-    last.foreach(t => println(line(job, t, if (job.memory) peak(job, loaded, t) else Measure.NotAsked)))
+    last.foreach(t => println(line(job, t)))
   }
 
   private def pass(job: Job, loaded: Loaded, seconds: Double): Timed = {
@@ -47,7 +48,7 @@ final class Measure(peer: Peer) {
     // However short the pass, it has the whole time to start: what it was through with until then is a result.
     val matches = watched(
       job.timeout,
-      if (stuck.read == 0) failure(job, "it did not read an event in time") else line(job, stuck, Measure.NotAsked)
+      if (stuck.read == 0) failure(job, "it did not read an event in time") else line(job, stuck)
     )(pass.run(feed))
     val found = timed(feed.handed, matches, feed.timedOut)
     pass.close()
@@ -65,20 +66,19 @@ final class Measure(peer: Peer) {
     finally watch.over()
   }
 
-  /** One more pass, on as many events as it takes to see the largest state of any window. What goes wrong in it, also
-    * for want of memory, takes nothing from what was measured before.
+  /** The only pass of its process: after another one, the collector would free what that one has left behind, and this
+    * would hide what the engine holds on to.
     */
-  private def peak(job: Job, loaded: Loaded, found: Timed): Either[String, Long] =
-    try {
-      val pass = loaded.newPass()
-      val size = math.min(loaded.size, Measure.HeapEvents)
-      val heap = new Heap(size)
-      val seconds = math.min(job.timeout, Measure.HeapSeconds)
-      val late = line(job, found, Left("it did not return in time"))
-      watched(seconds, late)(pass.run(new Feed(size, seconds, heap.seen))): Unit
-      pass.close()
-      heap.peak.toRight("it read too few events to look")
-    } catch { case e: Throwable => Left(told(e)) }
+  private def heap(job: Job): Unit = {
+    val loaded = peer.load(job)
+    val pass = loaded.newPass()
+    val heap = new Heap(loaded.size)
+    val late = failure(job, "it did not return in time")
+    watched(job.timeout, late)(pass.run(new Feed(loaded.size, job.timeout, heap.seen))): Unit
+    println(heap.peak.fold(failure(job, "it read too few events to look")) { bytes =>
+      s"""{"workload": "${job.workload}", "peer": "${job.peer}", "heap": $bytes}"""
+    })
+  }
 
   private def failure(job: Job, why: String): String =
     s"""{"workload": "${job.workload}", "peer": "${job.peer}", "error": "$why"}"""
@@ -89,25 +89,19 @@ final class Measure(peer: Peer) {
     cause.toString.replaceAll("[\\\\\"\\p{Cntrl}]+", " ").take(300)
   }
 
-  private def line(job: Job, t: Timed, heap: Either[String, Long]): String =
+  private def line(job: Job, t: Timed): String =
     s"""{"workload": "${job.workload}", "peer": "${job.peer}", "events": ${job.events}, """ +
       s""""read": ${t.read}, "seconds": ${t.seconds}, "cpu": ${t.cpu}, "matches": ${t.matches}, """ +
-      s""""timed_out": ${t.timedOut}, "heap": ${heap.fold(_ => "null", _.toString)}, """ +
-      s""""heap_error": ${heap.fold(why => s"\"$why\"", _ => "null")}}"""
+      s""""timed_out": ${t.timedOut}}"""
 }
 
 final private case class Timed(seconds: Double, cpu: Double, read: Int, matches: Long, timedOut: Boolean)
 
 object Measure {
 
-  private val NotAsked: Either[String, Long] = Left("it was not looked at")
-
   /** Seconds that an engine has to start, and to return after the feed has ended. */
   private val Grace = 30.0
 
-  /** Seconds for looking at the heap: the state is at its largest as soon as a window is full. */
-  private val HeapSeconds = 10.0
-
-  /** The longest window of the workloads, 1,000 s, is 10,000 events of the stream of stocks. */
-  private val HeapEvents = 50000
+  /** Seconds of passes that count, after which there are no more. */
+  private val Enough = 10.0
 }
