@@ -10,6 +10,7 @@ import hashlib
 import os
 import queue
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -171,14 +172,16 @@ def side_by_side(workload: Workload, engines: Sequence[Engine], options: Options
             os.sched_setaffinity(0, {free.get()})
 
     pool = ThreadPoolExecutor(len(cores()), initializer=take_a_core)
+    all_of = [pool.submit(measured, [(e, workload)], options_of(e, options)) for e in engines]
     try:
-        for results in pool.map(lambda e: measured([(e, workload)], options_of(e, options)), engines):
-            yield from results
+        for one in all_of:
+            yield from one.result()
     finally:
-        # After an interruption, nothing may run on.
+        # After an interruption, nothing may run on, nor what a thread starts after another of its processes has ended.
         pool.shutdown(wait=False, cancel_futures=True)
-        processes.end_all()
-        pool.shutdown()
+        while not all(one.done() for one in all_of):
+            processes.end_all()
+            time.sleep(0.1)
 
 
 def cores() -> list[int]:

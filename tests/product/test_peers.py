@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -108,6 +110,86 @@ def test_an_interrupted_run_changes_nothing(
     kept = peers["store"].read(path)
     assert kept["sequence-3"]["results"] == [new]
     assert kept["sequence-6"] == old
+
+
+def test_engines_run_side_by_side_on_a_core_each(peers: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results come in the order of the engines, though the first is through last. The references are run once."""
+    measure = peers["measure"]
+    workload = peers["workloads"].WORKLOADS[0]
+    engines = [e for e in sys.modules["engines"].ENGINES if not e.on_spark][:4]
+    assert [e.name for e in engines] == ["spark-cer", "reference", "esper", "esper-rows"]
+    cores: dict[str, set[int]] = {}
+    rounds: dict[str, int] = {}
+
+    def measured(runs: Any, options: Any) -> Any:
+        ((engine, _),) = runs
+        time.sleep(0.5 if engine.name == "spark-cer" else 0.1)
+        out, _, _ = peers["processes"].run([sys.executable, "-c", SHOW_CORES], 60)
+        cores[engine.name] = set(json.loads(out))
+        rounds[engine.name] = options.rounds
+        return [result(engine.name)]
+
+    monkeypatch.setattr(measure, "measured", measured)
+    mine = os.sched_getaffinity(0)
+    found = list(measure.side_by_side(workload, engines, load_command().STANDARD))
+    assert [r["peer"] for r in found] == [e.name for e in engines]
+    assert {len(c) for c in cores.values()} == {1}
+    assert set.union(*cores.values()) == mine
+    assert rounds == {"spark-cer": 3, "reference": 1, "esper": 3, "esper-rows": 3}
+    assert os.sched_getaffinity(0) == mine
+
+
+SHOW_CORES = "import json, os; print(json.dumps(sorted(os.sched_getaffinity(0))))"
+
+
+def test_an_interrupted_run_leaves_no_engine_behind(
+    peers: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One engine is through, others would take minutes, and one has not begun."""
+    measure = peers["measure"]
+    begun: list[str] = []
+
+    def measured(runs: Any, options: Any) -> Any:
+        ((engine, _),) = runs
+        begun.append(engine.name)
+        peers["processes"].run(["sleep", "0" if engine.name == "spark-cer" else "300"], 600)
+        return [result(engine.name)]
+
+    monkeypatch.setattr(measure, "measured", measured)
+    monkeypatch.setattr(measure, "cores", lambda: sorted(os.sched_getaffinity(0))[:1])
+    engines = [e for e in sys.modules["engines"].ENGINES if not e.on_spark]
+    results = measure.side_by_side(peers["workloads"].WORKLOADS[0], engines, load_command().STANDARD)
+    before = time.monotonic()
+    assert next(results)["peer"] == "spark-cer"
+    results.close()
+    assert time.monotonic() - before < 60
+    assert peers["processes"].running == set()
+    assert begun[:1] == ["spark-cer"]
+    assert len(begun) < len(engines)
+
+
+def test_a_heap_that_could_not_be_looked_at_takes_nothing_from_the_rate(
+    peers: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The heap is that of a second process, over fewer events."""
+    measure = peers["measure"]
+    esper = next(e for e in sys.modules["engines"].ENGINES if e.name == "esper")
+    workload = peers["workloads"].WORKLOADS[0]
+    options = load_command().STANDARD
+    jobs: list[dict[str, str]] = []
+
+    def start(engine: Any, paths: Any, heap: str, seconds: float) -> str:
+        lines = Path(*paths).read_text(encoding="utf-8").splitlines()
+        said = dict(line.split("=", 1) for line in lines)
+        jobs.append(said)
+        if said["memory"] == "true":
+            raise peers["processes"].RunError("no memory")
+        return json.dumps({"workload": workload.name, "peer": "esper", "read": 500_000, "seconds": 1.0})
+
+    monkeypatch.setattr(peers["processes"], "start", start)
+    (found,) = measure.measured([(esper, workload)], options)
+    assert (found["read"], found["heap"], found["heap_error"]) == (500_000, None, "no memory")
+    assert [(j["events"], j["memory"]) for j in jobs] == [("500000", "false"), ("50000", "true")]
 
 
 def test_a_trial_does_not_go_to_the_docs(peers: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
