@@ -23,6 +23,8 @@ class Engine:
     large: bool = False
     """Reads more events, because starting a job on Spark takes longer than most engines take for the others."""
     on_spark: bool = False
+    slow: bool = False
+    """Takes a minute for most workloads, and so begins first: then no core waits for it in the end."""
     free: bool = True
     """Whether tests may run it: the GPL of Esper stays out of them."""
 
@@ -80,9 +82,9 @@ ENGINES = (
         free=False,
     ),
     Engine("siddhi", "Siddhi", statements.siddhi, "siddhi", "siddhi", "sparkcer.peers.SiddhiPeer"),
-    Engine("flink-cep", "Flink CEP", statements.flink_cep, "flink", "flink", "sparkcer.peers.FlinkCepPeer"),
-    Engine("flink-sql", "Flink SQL", statements.flink_sql, "flink", "flink", "sparkcer.peers.FlinkSqlPeer"),
-    Engine("duckdb", "DuckDB, joins", statements.joins, "duckdb", main="duckdb_engine.py"),
+    Engine("flink-cep", "Flink CEP", statements.flink_cep, "flink", "flink", "sparkcer.peers.FlinkCepPeer", slow=True),
+    Engine("flink-sql", "Flink SQL", statements.flink_sql, "flink", "flink", "sparkcer.peers.FlinkSqlPeer", slow=True),
+    Engine("duckdb", "DuckDB, joins", statements.joins, "duckdb", main="duckdb_engine.py", slow=True),
     Engine("reference-large", "reference", statements.reference, "version", "benchmarks", ENGINE, large=True),
     _on_spark("spark-joins", "Spark SQL, joins, 2 cores", statements.joins, "spark"),
     _on_spark("spark-cer-batch-1", "spark-cer, Spark batch, 1 core", statements.ceql_on_spark, "version"),

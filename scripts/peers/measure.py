@@ -172,14 +172,17 @@ def side_by_side(workload: Workload, engines: Sequence[Engine], options: Options
             os.sched_setaffinity(0, {free.get()})
 
     pool = ThreadPoolExecutor(len(cores()), initializer=take_a_core)
-    all_of = [pool.submit(measured, [(e, workload)], options_of(e, options)) for e in engines]
+    all_of = {
+        e.name: pool.submit(measured, [(e, workload)], options_of(e, options))
+        for e in sorted(engines, key=lambda e: not e.slow)
+    }
     try:
-        for one in all_of:
-            yield from one.result()
+        for e in engines:
+            yield from all_of[e.name].result()
     finally:
         # After an interruption, nothing may run on, nor what a thread starts after another of its processes has ended.
         pool.shutdown(wait=False, cancel_futures=True)
-        while not all(one.done() for one in all_of):
+        while not all(one.done() for one in all_of.values()):
             processes.end_all()
             time.sleep(0.1)
 
