@@ -56,10 +56,12 @@ final class StreamBenchmark(run: SparkRun, rounds: Int) {
   def selective(files: StockFiles): Vector[Bar] = Vector(selective, watermarked).flatMap(large(_, files))
   def partitioned(files: StockFiles): Vector[Bar] = large(partitioned, files)
 
-  /** Seconds of a typical micro-batch of each: the median, without those that warm up. They take turns. */
+  /** Seconds of a typical micro-batch of each: the median, without the first ones of a run. They take turns; two turns
+    * warm up, because a stream runs for days, and what is compared must be compiled by then.
+    */
   private def seconds(warm: Int, queries: DataFrame*): Seq[Double] = {
     def one(q: DataFrame) = StreamBenchmark.seconds(run.stream(q)).drop(warm)
-    val all = Vector.fill(math.max(2, rounds / 2))(queries.map(one)).drop(1)
+    val all = Vector.fill(rounds + 2)(queries.map(one)).drop(2)
     queries.indices.map(i => median(all.flatMap(_(i))))
   }
 
