@@ -9,12 +9,15 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate.{ImperativeAggregate, TypedImperativeAggregate}
 import org.apache.spark.sql.catalyst.trees.UnaryLike
-import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
+import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** The sums of [[sparkcer.internal.stream.RuleCounts]] by rule, of the rules that took the most time, the costliest
-  * first. Spark's own `collect_list` cannot be observed, and a thousand rules would fill the progress of a query.
+import sparkcer.internal.stream.RuleTally
+
+/** The sums of what rules did ([[sparkcer.internal.stream.RuleTally]]) by rule, of the rules that took the most time,
+  * the costliest first. Spark's own `collect_list` cannot be observed, and a thousand rules would fill the progress of
+  * a query.
   */
 case class CostliestRules(
     child: Expression,
@@ -31,11 +34,8 @@ case class CostliestRules(
 
   override def update(sums: Sums, input: InternalRow): Sums = {
     child.eval(input) match {
-      case rules: ArrayData =>
-        (0 until rules.numElements()).foreach { i =>
-          val rule = rules.getStruct(i, Numbers + 1)
-          add(sums, rule.getUTF8String(0).toString, Array.tabulate(Numbers)(n => rule.getLong(n + 1)))
-        }
+      case bytes: Array[Byte] =>
+        RuleTally.read(bytes).did.foreach(r => add(sums, r.rule, Array(r.events, r.matches, r.nodes, r.bytes, r.nanos)))
       case _ => ()
     }
     sums

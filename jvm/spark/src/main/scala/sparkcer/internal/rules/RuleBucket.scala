@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
 import sparkcer.engine.state.{Frame, SharedArrays}
 import sparkcer.internal.output.View
 import sparkcer.internal.prepare.Event
-import sparkcer.internal.stream.{Bucket, BucketOutput, Counts, LiveBucket, LogHead, PieceSizes, RuleCounts}
+import sparkcer.internal.stream.{Bucket, BucketOutput, Counts, LiveBucket, LogHead, PieceSizes, RuleCounts, RuleTally}
 
 /** The state of a set of rules in one bucket of a stream: a [[Bucket]] for each rule that has read an event, as if the
   * rule were alone. What rules share is the payload of an event, in memory and in the log.
@@ -119,7 +119,7 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
     def close(): Unit = {
       all.counts.idle += counts.idle
       all.counts.lateness = math.max(all.counts.lateness, counts.lateness)
-      all.counts.rules = rules.toVector
+      all.counts.rules = Some(RuleTally(rules.toVector, Nil, Nil))
     }
 
     def dontTell(payload: Array[Byte]): Unit = lates.add(payload): Unit
@@ -141,11 +141,11 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
   def measure(counts: Counts): Unit = {
     live.foreach(buckets(_).measure(counts))
     counts.bytes = pieceSizes.total
-    counts.begunAnew = begunAnew.toVector
-    counts.gone = gone.toVector
+    val did = counts.rules.fold(Seq.empty[RuleCounts])(_.did)
+    counts.rules = Some(RuleTally(did, begunAnew.toVector, gone.toVector))
     begunAnew.clear()
     gone.clear()
-    counts.rules.foreach { own =>
+    did.foreach { own =>
       val size = Counts()
       buckets(numberOf(own.rule)).measure(size)
       own.nodes = size.nodes

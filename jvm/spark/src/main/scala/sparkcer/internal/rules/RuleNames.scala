@@ -6,15 +6,19 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate.{ImperativeAggregate, TypedImperativeAggregate}
 import org.apache.spark.sql.catalyst.trees.UnaryLike
-import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
+import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.types.{ArrayType, DataType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.engine.state.{WireReader, WireWriter}
+import sparkcer.internal.stream.RuleTally
 
-/** All names in arrays of them, each once, in order. Spark's own `collect_set` cannot be observed. */
+/** The rules in tallies ([[sparkcer.internal.stream.RuleTally]]) that are gone, or those that have begun anew: each
+  * once, in order. Spark's own `collect_set` cannot be observed.
+  */
 case class RuleNames(
     child: Expression,
+    gone: Boolean,
     override val mutableAggBufferOffset: Int = 0,
     override val inputAggBufferOffset: Int = 0
 ) extends TypedImperativeAggregate[mutable.TreeSet[UTF8String]]
@@ -29,8 +33,10 @@ case class RuleNames(
 
   override def update(names: Names, input: InternalRow): Names = {
     child.eval(input) match {
-      case some: ArrayData => (0 until some.numElements()).foreach(i => names += some.getUTF8String(i).clone())
-      case _               => ()
+      case bytes: Array[Byte] =>
+        val tally = RuleTally.read(bytes)
+        names ++= (if (gone) tally.gone else tally.begunAnew).map(UTF8String.fromString)
+      case _ => ()
     }
     names
   }

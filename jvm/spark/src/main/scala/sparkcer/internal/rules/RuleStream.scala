@@ -44,15 +44,14 @@ private[sparkcer] object RuleStream {
 
   /** How many rules were left out, what the costliest of the others did, and which have lost their saved state. */
   private def metrics(bound: BoundRules): Seq[Column] = {
-    val costliest = CostliestRules(Columns.expression(col("counts.rules"))).toAggregateExpression()
-    def names(column: String) =
-      Columns.column(RuleNames(Columns.expression(col(s"counts.$column"))).toAggregateExpression()).as(column)
+    val tally = Columns.expression(col("rules"))
+    def names(gone: Boolean) = Columns.column(RuleNames(tally, gone).toAggregateExpression())
     val leftOut = lit(bound.leftOut.toLong)
     Seq(
       coalesce(max(leftOut), leftOut).as("skipped"),
-      Columns.column(costliest).as("rules"),
-      names("begunAnew"),
-      names("gone")
+      Columns.column(CostliestRules(tally).toAggregateExpression()).as("rules"),
+      names(gone = false).as("begunAnew"),
+      names(gone = true).as("gone")
     )
   }
 }

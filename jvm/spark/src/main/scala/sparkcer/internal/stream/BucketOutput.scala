@@ -11,53 +11,21 @@ import sparkcer.internal.prepare.{Event, Payload}
 
 /** What comes out of a bucket: a match row with its end, or a late event, or the counts of a micro-batch. Spark takes
   * the event time of a match from its end.
-  */
-final case class StreamOutput(row: Array[Byte], end: Timestamp, late: Array[Byte], counts: Counts)
-
-/** What happened in a bucket in one micro-batch, and, from `buckets` on, the size of its state after it.
   *
-  * @param input
-  *   all events: `dropped` could not be part of a match, `nullKeys` and `nullTimes` have no key or time, and `events`
-  *   were read
-  * @param lateness
-  *   in milliseconds: so much longer must the delay of the watermark be, so that none of the late events is late
+  * The counts are numbers and bytes, and not a class with its fields, because Spark generates code for the class of an
+  * output in each micro-batch, also for a small one: for [[Counts]], four times as much as for the rest.
+  *
+  * @param counts
+  *   see [[Counts.numbers]]
   * @param rules
-  *   of a set: the rules that did something
-  * @param begunAnew
-  *   of a set: the rules whose saved state was dropped because they are not the same any more
-  * @param gone
-  *   of a set: the rules whose saved state was dropped because the set does not have them any more
+  *   of a set: see [[RuleTally]]
   */
-final case class Counts(
-    var input: Long = 0,
-    var dropped: Long = 0,
-    var nullKeys: Long = 0,
-    var nullTimes: Long = 0,
-    var events: Long = 0,
-    var matches: Long = 0,
-    var late: Long = 0,
-    var idle: Long = 0,
-    var buckets: Long = 0,
-    var held: Long = 0,
-    var pending: Long = 0,
-    var keys: Long = 0,
-    var nodes: Long = 0,
-    var largest: Long = 0,
-    var bytes: Long = 0,
-    var lateness: Long = 0,
-    var rules: Seq[RuleCounts] = Nil,
-    var begunAnew: Seq[String] = Nil,
-    var gone: Seq[String] = Nil
-)
-
-/** What one rule of a set did in a bucket in one micro-batch, and the size of its state after it. */
-final case class RuleCounts(
-    rule: String,
-    var events: Long = 0,
-    var matches: Long = 0,
-    var nodes: Long = 0,
-    var bytes: Long = 0,
-    var nanos: Long = 0
+final case class StreamOutput(
+    row: Array[Byte],
+    end: Timestamp,
+    late: Array[Byte],
+    counts: Array[Long],
+    rules: Array[Byte]
 )
 
 /** Collects the output of a bucket. */
@@ -70,12 +38,18 @@ class BucketOutput(lateRows: Boolean, eventTime: Boolean) {
     */
   def matched(row: UnsafeRow, end: Long): Unit = {
     counts.matches += 1
-    rows += StreamOutput(row.copy().getBytes, if (eventTime) DateTimeUtils.toJavaTimestamp(end) else null, null, null)
+    rows += StreamOutput(
+      row.copy().getBytes,
+      if (eventTime) DateTimeUtils.toJavaTimestamp(end) else null,
+      null,
+      null,
+      null
+    )
   }
 
   def late(e: Event): Unit = {
     counts.late += 1
-    if (lateRows) rows += StreamOutput(null, null, e.payload.drop(Payload.Head), null)
+    if (lateRows) rows += StreamOutput(null, null, e.payload.drop(Payload.Head), null, null)
   }
 
   /** An event came behind the time up to which all events are read, in microseconds. */
@@ -98,5 +72,6 @@ class BucketOutput(lateRows: Boolean, eventTime: Boolean) {
       all.iterator
     }
 
-  def result(): Iterator[StreamOutput] = rows.iterator ++ Iterator.single(StreamOutput(null, null, null, counts))
+  def result(): Iterator[StreamOutput] =
+    rows.iterator ++ Iterator.single(StreamOutput(null, null, null, counts.numbers, counts.rules.map(_.bytes).orNull))
 }

@@ -125,23 +125,10 @@ object StreamQuery {
     end.as("end", watermark)
   }
 
-  private val measures = Seq(
-    "input",
-    "dropped",
-    "nullKeys",
-    "nullTimes",
-    "events",
-    "matches",
-    "late",
-    "idle",
-    "buckets",
-    "held",
-    "pending",
-    "keys",
-    "nodes",
-    "bytes"
-  ).map(n => coalesce(sum(col(s"counts.$n")), lit(0L)).as(n)) ++
-    Seq("largest", "lateness").map(n => coalesce(max(col(s"counts.$n")), lit(0L)).as(n))
+  private def measures: Seq[Column] = Counts.Names.zipWithIndex.map { case (name, i) =>
+    val metric = CountMetric(Columns.expression(col("counts")), i, Counts.Largest(name))
+    Columns.column(metric.toAggregateExpression()).as(name)
+  }
 
   private def checkStore(spark: SparkSession): Unit =
     if (!spark.conf.get(Provider, "").endsWith("RocksDBStateStoreProvider"))

@@ -12,7 +12,16 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{ExpiredTimerInfo, OutputMode, TimeMode, TimerValues}
 import org.apache.spark.sql.types.BinaryType
 
-import sparkcer.internal.stream.{BucketLog, BucketOf, BucketProcessor, EngineCache, LiveBucket, Processor, StreamOutput}
+import sparkcer.internal.stream.{
+  BucketLog,
+  BucketOf,
+  BucketProcessor,
+  Counts,
+  EngineCache,
+  LiveBucket,
+  Processor,
+  StreamOutput
+}
 
 /** What a schedule did wrong. */
 final class Wrong(what: String) extends RuntimeException(what)
@@ -264,9 +273,7 @@ abstract class SimulatedSpark(schedule: Schedule, bug: Bug, crashAt: Option[Int]
         happened("late event") += 1
         late += i
       } else
-        o.counts.productElementNames.zip(o.counts.productIterator).foreach {
-          case (name, n: Long) => numbers(name) += n; case _ => ()
-        }
+        Counts.Names.zip(o.counts).foreach { case (name, n) => numbers(name) += n }
     }
   }
 

@@ -2,24 +2,20 @@ package sparkcer.internal.unit
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.BoundReference
-import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
-import org.apache.spark.sql.types.{ArrayType, StringType, StructType}
+import org.apache.spark.sql.catalyst.util.ArrayData
+import org.apache.spark.sql.types.{BinaryType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import sparkcer.internal.rules.{CostliestRules, RuleNames}
+import sparkcer.internal.stream.{RuleCounts, RuleTally}
 
 /** What the metrics of a set have of its rules. */
 class CostliestRulesSuite extends munit.FunSuite {
-  private val rule =
-    StructType.fromDDL("rule STRING, events BIGINT, matches BIGINT, nodes BIGINT, bytes BIGINT, nanos BIGINT")
-  private val costliest = CostliestRules(BoundReference(0, ArrayType(rule), nullable = true))
+  private val tally = BoundReference(0, BinaryType, nullable = true)
+  private val costliest = CostliestRules(tally)
 
-  private def row(rules: (String, Long)*): InternalRow = {
-    val structs = rules.map { case (id, ms) =>
-      InternalRow(UTF8String.fromString(id), 1L, 2L, 3L, 4L, ms * 1000000)
-    }
-    InternalRow(new GenericArrayData(structs.toArray[Any]))
-  }
+  private def row(rules: (String, Long)*): InternalRow =
+    InternalRow(RuleTally(rules.map { case (id, ms) => RuleCounts(id, 1, 2, 3, 4, ms * 1000000) }, Nil, Nil).bytes)
 
   test("the rules that took the most time come first, and no more than 20 are shown") {
     val rules = (0 until 50).map(i => (f"r$i%02d", (i * 37L) % 50 + 10))
@@ -40,12 +36,15 @@ class CostliestRulesSuite extends munit.FunSuite {
   }
 
   test("names are shown once, in order") {
-    val names = RuleNames(BoundReference(0, ArrayType(StringType), nullable = true))
-    def row(some: String*) = InternalRow(new GenericArrayData(some.map(UTF8String.fromString(_): Any).toArray))
+    def row(gone: String*) = InternalRow(RuleTally(Nil, Seq("begun"), gone).bytes)
+    val names = RuleNames(tally, gone = true)
     val (left, right) = (names.createAggregationBuffer(), names.createAggregationBuffer())
     Seq(row("b", "a"), row("b"), row(), InternalRow(null)).foreach(names.update(left, _))
     names.update(right, row("", "c", "b"))
     val all = names.eval(names.merge(left, names.deserialize(names.serialize(right)))).asInstanceOf[ArrayData]
     assertEquals(all.toArray[UTF8String](StringType).toVector.map(_.toString), Vector("", "a", "b", "c"))
+    val begun = RuleNames(tally, gone = false)
+    val one = begun.eval(begun.update(begun.createAggregationBuffer(), row("a"))).asInstanceOf[ArrayData]
+    assertEquals(one.toArray[UTF8String](StringType).toVector.map(_.toString), Vector("begun"))
   }
 }
