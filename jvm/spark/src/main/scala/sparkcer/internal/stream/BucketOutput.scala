@@ -13,7 +13,7 @@ import sparkcer.internal.prepare.{Event, Payload}
   * the event time of a match from its end.
   *
   * The counts are numbers and bytes, and not a class with its fields, because Spark generates code for the class of an
-  * output in each micro-batch, also for a small one: for [[Counts]], four times as much as for the rest.
+  * output in each micro-batch, also for a small one.
   *
   * @param counts
   *   see [[Counts.numbers]]
