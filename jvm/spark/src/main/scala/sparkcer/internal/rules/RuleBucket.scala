@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
 import sparkcer.engine.state.{Frame, SharedArrays}
 import sparkcer.internal.output.View
 import sparkcer.internal.prepare.Event
-import sparkcer.internal.stream.{Bucket, BucketOutput, Counts, LiveBucket, LogHead, PieceSizes, RuleCounts, RuleTally}
+import sparkcer.internal.stream.{Bucket, BucketOutput, Counts, LiveBucket, LogHead, PieceSizes, RuleTally}
 
 /** The state of a set of rules in one bucket of a stream: a [[Bucket]] for each rule that has read an event, as if the
   * rule were alone. What rules share is the payload of an event, in memory and in the log.
@@ -26,6 +26,9 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
   private val rows = new RuleRows(set)
   private val buckets = new Array[Bucket](set.rules.length)
   private val unsaved = mutable.LinkedHashSet.empty[Int]
+
+  /** The rules that did something in this micro-batch. */
+  private val visited = mutable.LinkedHashSet.empty[Int]
 
   /** The rules of this bucket, some of which began before columns were added to the events. */
   private val plans = set.rules.toArray
@@ -103,29 +106,31 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
   final private class OfRules(all: BucketOutput) extends BucketOutput(lateRows = false, eventTime = false) {
     private val lates =
       java.util.Collections.newSetFromMap(new java.util.IdentityHashMap[Array[Byte], java.lang.Boolean])
-    private val rules = mutable.ArrayBuffer.empty[RuleCounts]
+    private val tally = new RuleTally(set.rules.length)
+    private var working = 0
+    visited.clear()
 
     def of(rule: Int)(work: Bucket => Unit): Unit = {
-      val own = RuleCounts(set.rules(rule).id)
-      rules += own
+      working = rule
+      visited += rule
       val started = System.nanoTime()
       val read = counts.events
       try work(bucket(rule))
       catch { case NonFatal(e) => throw FailedRule(plans(rule), e) }
-      own.events = counts.events - read
-      own.nanos = System.nanoTime() - started
+      tally.add(rule, RuleTally.Events, counts.events - read)
+      tally.add(rule, RuleTally.Nanos, math.max(1, System.nanoTime() - started))
     }
 
     def close(): Unit = {
       all.counts.idle += counts.idle
       all.counts.lateness = math.max(all.counts.lateness, counts.lateness)
-      all.counts.rules = Some(RuleTally(rules.toVector, Nil, Nil))
+      all.counts.rules = Some(tally)
     }
 
     def dontTell(payload: Array[Byte]): Unit = lates.add(payload): Unit
 
     override def matched(row: UnsafeRow, end: Long): Unit = {
-      rules.last.matches += 1
+      tally.add(working, RuleTally.Matches, 1)
       all.matched(row, end)
     }
     override def late(e: Event): Unit = if (lates.add(e.payload)) all.late(e)
@@ -141,16 +146,18 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
   def measure(counts: Counts): Unit = {
     live.foreach(buckets(_).measure(counts))
     counts.bytes = pieceSizes.total
-    val did = counts.rules.fold(Seq.empty[RuleCounts])(_.did)
-    counts.rules = Some(RuleTally(did, begunAnew.toVector, gone.toVector))
+    val tally = counts.rules.getOrElse(new RuleTally(set.rules.length))
+    tally.begunAnew = begunAnew.toVector
+    tally.gone = gone.toVector
     begunAnew.clear()
     gone.clear()
-    did.foreach { own =>
+    visited.foreach { rule =>
       val size = Counts()
-      buckets(numberOf(own.rule)).measure(size)
-      own.nodes = size.nodes
-      own.bytes = size.bytes
+      buckets(rule).measure(size)
+      tally.add(rule, RuleTally.Nodes, size.nodes)
+      tally.add(rule, RuleTally.Bytes, size.bytes)
     }
+    counts.rules = Some(tally)
   }
 
   def save(): (Array[Byte], Boolean) = {

@@ -116,8 +116,7 @@ case class RuleEventsExec(
   override protected def doExecute(): RDD[InternalRow] = {
     def bound(e: Expression) = BindReferences.bindReference(e, AttributeSeq.fromNormalOutput(child.output))
     val places = tested.map(a => child.output.indexWhere(_.exprId == a.exprId)).toArray
-    // Sent once to each executor: with many rules it is large.
-    val table = sparkContext.broadcast(conditions.moved(places(_)))
+    val table = ForTasks(sparkContext, conditions.moved(places(_)))
     val counts = metrics
     val (of, at, keyColumns) = (groups, (time +: order.toSeq).map(bound), keys.map(_.map(bound)))
     val (columns, fields) = (kept.map(bound), output.length)

@@ -1,13 +1,11 @@
 package sparkcer.internal.rules
 
-import org.apache.spark.broadcast.Broadcast
-
 import sparkcer.engine.state.Frame
 import sparkcer.internal.bind.PlannedStream
 import sparkcer.internal.stream.{BucketProcessor, LogAbout, LogHead, LogMeaning}
 
 /** Evaluates the rules of a set on the events of a bucket. */
-private[sparkcer] class RuleProcessor(set: Broadcast[RuleSetPlan], stream: PlannedStream, cacheBytes: Option[Long])
+private[sparkcer] class RuleProcessor(set: ForTasks[RuleSetPlan], stream: PlannedStream, cacheBytes: Option[Long])
     extends BucketProcessor[RuleEvent, RuleBucket](stream, oneTask = false, cacheBytes) {
 
   /** What all rules share. The rules themselves may change. */

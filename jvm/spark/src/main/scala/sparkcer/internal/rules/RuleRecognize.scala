@@ -40,8 +40,7 @@ case class RuleRecognizeExec(set: RuleSetPlan, untils: Seq[Expression], output: 
 
   override protected def doExecute(): RDD[InternalRow] = {
     val complete = untils.map(e => Option(e.eval()).fold(Long.MinValue)(_.asInstanceOf[Long])).toArray
-    // Sent once to each executor: with many rules it is large.
-    val rules = sparkContext.broadcast(set)
+    val rules = ForTasks(sparkContext, set)
     val matches = longMetric("matches")
     child.execute().mapPartitions { rows =>
       new RuleBatch(rules.value, complete, rows).map { row =>

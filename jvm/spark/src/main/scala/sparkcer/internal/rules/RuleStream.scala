@@ -2,7 +2,7 @@ package sparkcer.internal.rules
 
 import org.apache.spark.sql.{Column, DataFrame, Encoders, SparkSession}
 import org.apache.spark.sql.cerbridge.{Columns, Plans, Sessions}
-import org.apache.spark.sql.functions.{coalesce, col, lit, max}
+import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.StructType
 
 import sparkcer.internal.output.Unpack
@@ -18,11 +18,11 @@ private[sparkcer] object RuleStream {
     Sessions.listen(spark, RuleChanges)
     // A rule that is gone, or was for a while, must leave no state in any bucket.
     val rows = Plans.dataFrame(spark, Tally(events, Some(new RunStarts))).as[RuleEvent](Encoders.product[RuleEvent])
-    // Sent once to each executor: with many rules it is large.
     val processor =
-      new RuleProcessor(Sessions.session(spark).sparkContext.broadcast(set), stream, StreamQuery.cacheBytes(spark))
+      new RuleProcessor(ForTasks(Sessions.session(spark).sparkContext, set), stream, StreamQuery.cacheBytes(spark))
+    val metrics = RuleMetrics(spark, bound.leftOut, set.rules.map(_.id))
     // Buckets are of keys alone: the numbers of groups are others when the set changes.
-    val found = StreamQuery.run(rows, processor, stream, oneTask = false, spark, col("group"), metrics(bound))(
+    val found = StreamQuery.run(rows, processor, stream, oneTask = false, spark, col("group"), metrics)(
       Encoders.product[RuleEvent]
     )
     val schema = RuleWriter.schema(set)
@@ -40,18 +40,5 @@ private[sparkcer] object RuleStream {
         case "late"               => col("late")
         case n                    => col("m").getField(n).as(n)
       }: _*)
-  }
-
-  /** How many rules were left out, what the costliest of the others did, and which have lost their saved state. */
-  private def metrics(bound: BoundRules): Seq[Column] = {
-    val tally = Columns.expression(col("rules"))
-    def names(gone: Boolean) = Columns.column(RuleNames(tally, gone).toAggregateExpression())
-    val leftOut = lit(bound.leftOut.toLong)
-    Seq(
-      coalesce(max(leftOut), leftOut).as("skipped"),
-      Columns.column(CostliestRules(tally).toAggregateExpression()).as("rules"),
-      names(gone = false).as("begunAnew"),
-      names(gone = true).as("gone")
-    )
   }
 }

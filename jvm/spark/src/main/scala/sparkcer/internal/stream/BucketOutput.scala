@@ -18,14 +18,20 @@ import sparkcer.internal.prepare.{Event, Payload}
   * @param counts
   *   see [[Counts.numbers]]
   * @param rules
+  *   of a set: the numbers of its [[RuleTally]]
+  * @param begunAnew
+  *   of a set: see [[RuleTally]]
+  * @param gone
   *   of a set: see [[RuleTally]]
   */
 final case class StreamOutput(
     row: Array[Byte],
     end: Timestamp,
     late: Array[Byte],
-    counts: Array[Long],
-    rules: Array[Byte]
+    counts: Array[Long] = null,
+    rules: Array[Long] = null,
+    begunAnew: Array[String] = null,
+    gone: Array[String] = null
 )
 
 /** Collects the output of a bucket. */
@@ -38,18 +44,12 @@ class BucketOutput(lateRows: Boolean, eventTime: Boolean) {
     */
   def matched(row: UnsafeRow, end: Long): Unit = {
     counts.matches += 1
-    rows += StreamOutput(
-      row.copy().getBytes,
-      if (eventTime) DateTimeUtils.toJavaTimestamp(end) else null,
-      null,
-      null,
-      null
-    )
+    rows += StreamOutput(row.copy().getBytes, if (eventTime) DateTimeUtils.toJavaTimestamp(end) else null, null)
   }
 
   def late(e: Event): Unit = {
     counts.late += 1
-    if (lateRows) rows += StreamOutput(null, null, e.payload.drop(Payload.Head), null, null)
+    if (lateRows) rows += StreamOutput(null, null, e.payload.drop(Payload.Head))
   }
 
   /** An event came behind the time up to which all events are read, in microseconds. */
@@ -72,6 +72,10 @@ class BucketOutput(lateRows: Boolean, eventTime: Boolean) {
       all.iterator
     }
 
-  def result(): Iterator[StreamOutput] =
-    rows.iterator ++ Iterator.single(StreamOutput(null, null, null, counts.numbers, counts.rules.map(_.bytes).orNull))
+  def result(): Iterator[StreamOutput] = {
+    val told = StreamOutput(null, null, null, counts.numbers)
+    def withRules(t: RuleTally) =
+      told.copy(rules = t.numbers, begunAnew = t.begunAnew.toArray, gone = t.gone.toArray)
+    rows.iterator ++ Iterator.single(counts.rules.fold(told)(withRules))
+  }
 }

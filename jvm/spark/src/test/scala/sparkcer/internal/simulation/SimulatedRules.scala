@@ -13,7 +13,16 @@ import org.apache.spark.unsafe.Platform
 
 import sparkcer.engine.automaton.EventCondition
 import sparkcer.engine.ceql.{CeqlException, Consume}
-import sparkcer.internal.rules.{RuleBucket, RuleEvent, RuleOutput, RulePlan, RuleProcessor, RuleSetPlan, RuleWriter}
+import sparkcer.internal.rules.{
+  ForTasks,
+  RuleBucket,
+  RuleEvent,
+  RuleOutput,
+  RulePlan,
+  RuleProcessor,
+  RuleSetPlan,
+  RuleWriter
+}
 import sparkcer.internal.stream.{EngineCache, LogHead, Processor}
 
 /** A set of rules in a simulated Spark. With each run some rules come and others go; those with the first numbers stay.
@@ -85,7 +94,7 @@ final class SimulatedRules(schedule: Schedule, bug: Bug = new Bug.None) extends 
   }
 
   protected def newProcessor(executor: EngineCache): RuleProcessor =
-    new RuleProcessor(new Here(set), schedule.world.plan.stream, schedule.cacheBytes) {
+    new RuleProcessor(new ForTasks(new Here(set)), schedule.world.plan.stream, schedule.cacheBytes) {
       override protected def cache: EngineCache = executor
     }
 
@@ -162,8 +171,8 @@ object SimulatedRules {
   private val Rules = 6
 
   /** What is sent to executors, where there are none. */
-  final private class Here(value: RuleSetPlan) extends Broadcast[RuleSetPlan](0) {
-    override protected def getValue(): RuleSetPlan = value
+  final private class Here(value: RuleSetPlan) extends Broadcast[AnyRef](0) {
+    override protected def getValue(): AnyRef = value
     override protected def doUnpersist(blocking: Boolean): Unit = ()
     override protected def doDestroy(blocking: Boolean): Unit = ()
   }

@@ -1,6 +1,6 @@
 package sparkcer.internal.unit
 
-import sparkcer.internal.stream.{Counts, RuleCounts, RuleTally}
+import sparkcer.internal.stream.Counts
 
 /** What a bucket returns of its counts. */
 class CountsSuite extends munit.FunSuite {
@@ -9,15 +9,5 @@ class CountsSuite extends munit.FunSuite {
     val named = Counts.Names.zip(counts.numbers).filter(_._2 != 0)
     assertEquals(named, Vector("input" -> 3L, "late" -> 4L, "lateness" -> 5L))
     assertEquals(Counts.Largest.diff(Counts.Names.toSet), Set.empty[String])
-  }
-
-  test("what rules did is read as it was written") {
-    val tally = RuleTally(
-      Vector(RuleCounts("", 0, 0, 0, 0, 0), RuleCounts("naïve", 1, -2, 3, Long.MaxValue, Long.MinValue)),
-      Vector("a", "b"),
-      Vector.empty
-    )
-    assertEquals(RuleTally.read(tally.bytes), tally)
-    assertEquals(RuleTally.read(RuleTally(Nil, Nil, Nil).bytes), RuleTally(Nil, Nil, Nil))
   }
 }
