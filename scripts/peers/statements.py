@@ -215,7 +215,7 @@ def _esper_rows(pattern: Pattern, _: int) -> str:
         defined.append(f"{step.name} as {' and '.join(conditions)}")
     key = "partition by key " if pattern.key == "key" else ""
     names = [s.name for s in pattern.steps if not s.absent and s.most is not None]
-    measures = ", ".join(f"{n}.id as i{n}" for n in names)
+    measures = ", ".join(f"{n}.id as id_{n}" for n in names)
     return (
         f"select * from E match_recognize ({key}measures {measures} all matches after match skip to next row "
         f"pattern ({' '.join(taken)}) define {', '.join(defined)})"
