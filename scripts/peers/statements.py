@@ -305,7 +305,11 @@ def _flink_cep(pattern: Pattern, _: int) -> str:
 
 
 def flink_cep(workload: Workload) -> Statement | None:
-    return None if workload.pattern.mode in ("last", "max") else each(workload, _flink_cep)
+    if workload.pattern.mode in ("last", "max"):
+        return None
+    # Flink ends the time with its source.
+    differs = "also returns what still waits for an absent event when the events end" if workload.pattern.wait else None
+    return each(workload, _flink_cep, differs)
 
 
 # Siddhi
