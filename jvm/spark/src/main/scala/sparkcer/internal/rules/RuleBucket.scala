@@ -27,9 +27,6 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
   private val buckets = new Array[Bucket](set.rules.length)
   private val unsaved = mutable.LinkedHashSet.empty[Int]
 
-  /** The rules that did something in this micro-batch. */
-  private val visited = mutable.LinkedHashSet.empty[Int]
-
   /** The rules of this bucket, some of which began before columns were added to the events. */
   private val plans = set.rules.toArray
   private lazy val numberOf: Map[String, Int] = set.rules.indices.map(r => set.rules(r).id -> r).toMap
@@ -108,11 +105,9 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
       java.util.Collections.newSetFromMap(new java.util.IdentityHashMap[Array[Byte], java.lang.Boolean])
     private val tally = new RuleTally(set.rules.length)
     private var working = 0
-    visited.clear()
 
     def of(rule: Int)(work: Bucket => Unit): Unit = {
       working = rule
-      visited += rule
       val started = System.nanoTime()
       val read = counts.events
       try work(bucket(rule))
@@ -151,7 +146,7 @@ final private[sparkcer] class RuleBucket(set: RuleSetPlan) extends LiveBucket[Ru
     tally.gone = gone.toVector
     begunAnew.clear()
     gone.clear()
-    visited.foreach { rule =>
+    plans.indices.filter(tally.did).foreach { rule =>
       val size = Counts()
       buckets(rule).measure(size)
       tally.add(rule, RuleTally.Nodes, size.nodes)

@@ -16,6 +16,9 @@ final private[sparkcer] class RuleTally(rules: Int) {
   /** The rules whose saved state was dropped because the set does not have them any more. */
   var gone: Seq[String] = Nil
 
+  /** Did the rule do something? Then it took some time. */
+  def did(rule: Int): Boolean = numbers(rule * RuleTally.Size + RuleTally.Nanos) > 0
+
   def add(rule: Int, number: Int, n: Long): Unit = numbers(rule * RuleTally.Size + number) += n
 }
 
